@@ -241,8 +241,8 @@ const layer = (isFullHelp: boolean) =>
   )
 
 /**
- * Joins `--pool` with a following value that starts with a minus (workers to exclude), which would otherwise be parsed
- * as flags.
+ * Joins `--pool` with a following value that starts with a minus, which excludes workers and would otherwise be parsed
+ * as a flag.
  */
 const joinExclusions = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
   args.flatMap((arg, index) => {

@@ -21,7 +21,7 @@ export const empty: Conversation = { messages: [], runs: [] }
 export const asked = ({ messages }: Conversation, question: string): readonly [Message, ...Array<Message>] =>
   [...messages, { role: "user", content: question }] as never
 
-/** Adds a turn to the conversation. A question without an answer is left out of the messages. */
+/** Adds a turn to the conversation. A question without an answer is not added to the messages. */
 export const after = (
   { messages, runs }: Conversation,
   question: string,

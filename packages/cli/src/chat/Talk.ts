@@ -9,7 +9,7 @@ import type { Output } from "../view/View.ts"
 /** The display of one turn. */
 export interface Turn {
   readonly listen: (event: RunEvent.RunEvent) => void
-  /** Shows a question to the user. Progress is hidden until it is answered. */
+  /** Shows a question to the user. Progress is hidden until the user has answered. */
   readonly ask: (lines: ReadonlyArray<string>) => void
   /** Ends the turn. Must be called once, with the finished run and its answer. */
   readonly end: (run: Transcript.Transcript | undefined, answer: string | undefined) => void
@@ -27,7 +27,7 @@ const spinner = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", 
 const frameMillis = 100
 const erase = "\r\u001b[K"
 
-/** Returns a line that describes the current activity of a run. */
+/** Returns a line that describes what a run is currently doing. */
 const doing = (run: Transcript.Transcript | undefined, elapsed: number): string => {
   const round = run?.rounds.at(-1)
   const time = Format.duration(elapsed)

@@ -23,7 +23,7 @@ const orFail = <A, R>(effect: Effect.Effect<A, { readonly message: string }, R>)
 
 const print = (text: string) => Effect.sync(() => void stdout.write(`${text}\n`))
 
-/** Periodically deletes data older than the retention period while the worker is running. */
+/** Deletes data older than the retention period at regular intervals while the worker is running. */
 const retaining = Effect.fnUntraced(function* (
   input: WorkInput,
   config: Config

@@ -28,7 +28,7 @@ const lines = ({ owners, pendingMessages, servers, trainings, works }: Operation
   ...shared("trainings", "groups", trainings)
 ]
 
-/** Formats one kind of shared work, such as evaluations. */
+/** Formats one kind of shared work list, such as evaluations. */
 const shared = (kind: string, unit: string, works: Operations.Status["works"]): ReadonlyArray<string> => [
   ...(works.length === 0 ? [] : [`Shared ${kind}:`]),
   ...works.map(({ answered, claimed, id, tasks }) => `  ${id}  ${answered} of ${tasks} ${unit}, ${claimed} in progress`)

@@ -23,7 +23,7 @@ const file: Values = { _tag: "Path", pathType: "file" }
 
 const folder: Values = { _tag: "Path", pathType: "directory" }
 
-/** Policy names, with typical counts for those that take one. */
+/** Policy names. Policies that take a count are listed with typical values. */
 const policies = [
   "conductor",
   "tiny",
@@ -53,8 +53,8 @@ const graders = [
 ] as const
 
 /**
- * Returns the values for each flag and argument name. Names that mean something else in a particular command are
- * prefixed with that command.
+ * Returns completion values by flag or argument name. A name with a different meaning in one command is prefixed with
+ * that command.
  */
 const valuesOf = (known: Known): Readonly<Record<string, Values>> => {
   const models = [...known.models, ...known.localModels.map((name) => `llamacpp:${name}`)]

@@ -105,7 +105,7 @@ const recording = (options: Options, suite: Evaluation.Suite) => {
   return { record: isOffline ? recorded(record) : record, ledger }
 }
 
-/** Whether a baseline has no worker specified and therefore needs the best one. */
+/** Whether a baseline needs the best worker because none was specified. */
 const wantsBest = ({ name, worker }: Baselines.Named): boolean =>
   worker === undefined && name !== "single" && Baselines.table.some((entry) => entry.name === name && entry.takesWorker)
 

@@ -139,7 +139,7 @@ const keeper = (folder: string) => {
 }
 
 /**
- * Returns a function that records the graders' verdicts for `divisi learn`. Runs of the gym's workers are not recorded.
+ * Returns a function that records verdicts from graders for `divisi learn`. Runs by the gym's workers are not recorded.
  */
 const noter = (isOwn: boolean) =>
   Effect.gen(function* () {
@@ -268,7 +268,7 @@ const farewell = (input: EvalInput) =>
     }
   })
 
-/** Removes the folder created for an evaluation that was refused, unless it contains other files. */
+/** Removes the folder that was created for a rejected evaluation, unless it contains other files. */
 const withoutFolder = (folder: string) =>
   Effect.sync(() => {
     const { answers, runs } = ReportFile.names

@@ -1,4 +1,4 @@
-/** The readable files of an evaluation: its questions, a page and tables, created from its report. */
+/** Human-readable files for an evaluation, created from its report: the questions, a page and tables. */
 import path from "node:path"
 import { type Evaluation, ReportFile, WorkerProfile } from "@divisi/evals"
 import type { Report, Sample } from "@divisi/evals/Report"
@@ -24,7 +24,10 @@ const pageOf = (
   })
 }
 
-/** Writes the page. A checkout without a built page has all other files, since the answers are paid for. */
+/**
+ * Writes the page. If the page has not been built (in a checkout), it is skipped and all other files are written,
+ * because the answers were already paid for.
+ */
 const writePage = (folder: string, page: () => string): Effect.Effect<void, FileError> =>
   Effect.suspend(() => {
     try {

@@ -25,7 +25,7 @@ export const fileOf = (named: Option.Option<string>): Effect.Effect<string> =>
     onSome: (file) => Effect.succeed(path.resolve(file))
   })
 
-/** Version of the file format. Keys in version 1 have no rights. */
+/** Version of the file format. Keys written in version 1 have no rights. */
 const version = 2
 
 /** Parses the keys in the text of the file. */

@@ -93,7 +93,7 @@ const dayAt = (text: string): number | undefined => {
   return Number.isNaN(at) || new Date(at).toISOString().slice(0, 10) !== text ? undefined : at
 }
 
-/** Creates a flag for a text that will be stored. It must not be empty, and its length is limited. */
+/** Creates a flag for text that will be stored. The text must not be empty, and its length is limited. */
 const short = (name: string, most: number) =>
   Flag.String(name).pipe(
     Flag.filter(

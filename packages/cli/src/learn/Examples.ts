@@ -42,7 +42,7 @@ const ownQuestions = Effect.fnUntraced(function* (input: LearnInput) {
   return Outcomes.fromOutcomes(outcomes)
 })
 
-/** Returns all graded questions with their embeddings. The default embedder hashes words. */
+/** Returns all graded questions with their embeddings. By default, embeddings are feature hashes of words. */
 export const examplesOf = (input: LearnInput, embedder?: Embedder.Embedder) =>
   Effect.gen(function* () {
     const files = Option.getOrElse(input.from, () => "")

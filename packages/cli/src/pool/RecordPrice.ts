@@ -5,7 +5,7 @@ import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as Format from "../view/Format.ts"
 import { table } from "../view/Table.ts"
 
-/** Calls, tokens and cost in USD for one worker, or in total. Costs are `undefined` if a price is unknown. */
+/** Calls, tokens and cost in USD, for one worker or in total. Costs are `undefined` if a price is unknown. */
 export interface Estimate {
   readonly worker: string
   readonly calls: number

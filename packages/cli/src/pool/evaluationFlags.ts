@@ -1,10 +1,10 @@
-/** The evaluations that the commands of a recording make. */
+/** Evaluations performed by the commands that work on a recording. */
 import * as Option from "effect/Option"
 import type { EvalInput } from "../eval/flags.ts"
 
 const none = Option.none()
 
-/** The flags of `divisi eval` with these values; all others have their defaults. */
+/** Returns the flags of `divisi eval` with the given values. All others have their defaults. */
 export const evaluationFlags = (
   given: Pick<EvalInput, "benchmark" | "policy" | "out" | "pool" | "config"> & Partial<EvalInput>
 ): EvalInput => ({

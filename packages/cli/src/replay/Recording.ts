@@ -14,7 +14,7 @@ export interface Recording {
   readonly at: (time: number) => Transcript.Transcript
 }
 
-/** Creates a recording from a transcript. Texts appear when they are complete. */
+/** Creates a recording from a transcript. Each text appears once it is complete. */
 const ofTranscript = (run: Transcript.Transcript): Recording => ({
   run,
   endedAt: Transcript.endOf(run),

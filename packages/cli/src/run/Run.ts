@@ -53,7 +53,7 @@ const isSomebodyThere = (json: boolean): Effect.Effect<boolean> =>
       !json && process.stdin.isTTY === true && Output.stdout.isTTY === true && ["", "0", "false"].includes(CI)
   )
 
-/** Prompts below the view, which is paused in the meantime. */
+/** Prompts below the view, which is paused until the user has answered. */
 const askBelow =
   (view: View.View): Approval.Ask =>
   (lines) =>

@@ -1,4 +1,4 @@
-/** Collects data for a server's operators: keys with their spending, and the machines that share a database. */
+/** Collects data for a server's operators: keys with their spending, and machines that share a database. */
 import type { Account } from "@divisi/core"
 import type { Operations } from "@divisi/server"
 import * as Effect from "effect/Effect"

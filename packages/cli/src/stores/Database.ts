@@ -163,7 +163,7 @@ const server = Effect.tryPromise({
   catch: (error) => usage(`Keys need @divisi/server. ${explain(error)}`)
 })
 
-/** Returns the database URL in a config. */
+/** Returns the database URL from a config. */
 export const configured = ({ serve }: DivisiConfig.Config): Redacted.Redacted | undefined => {
   const database = serve?.database
   return typeof database === "string" ? Redacted.make(database) : database

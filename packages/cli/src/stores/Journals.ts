@@ -17,7 +17,7 @@ const shared = Effect.fnUntraced(function* (
   return yield* database.journal
 })
 
-/** Returns the journal file. Defaults to the user's journal. */
+/** Returns the path of the journal file. Defaults to the user's journal. */
 export const fileOf = (file: Option.Option<string>): Effect.Effect<string> =>
   Option.match(file, {
     onSome: (file) => Effect.succeed(file),

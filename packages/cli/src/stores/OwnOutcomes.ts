@@ -114,7 +114,7 @@ const teamsIn = ({ kinds }: Table.Table, dial: Table.Dial): ReadonlyArray<readon
     .map((id) => [id, id.slice(Outcome.teamPrefix.length).replace(/-(\d+)$/, ":$1")] as const)
     .filter(([, name]) => !isRouter(name))
 
-/** Creates a router based on a table. Teams that can no longer be created are left out. */
+/** Creates a router from a table. Teams that can no longer be created are left out. */
 const routerBy = (table: Table.Table, name: string, dial: Table.Dial, resolve: Resolve) =>
   Effect.gen(function* () {
     const teams = yield* Effect.forEach(teamsIn(table, dial), ([id, name]) =>

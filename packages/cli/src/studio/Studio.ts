@@ -1,4 +1,4 @@
-/** `divisi studio`: serves the page with the runs of a folder or a journal, or writes it. */
+/** `divisi studio`: serves the app with the runs from a folder or a journal, or exports it. */
 import { existsSync, mkdirSync } from "node:fs"
 import path from "node:path"
 import { Journal, Transcript } from "@divisi/core"
@@ -18,7 +18,7 @@ import * as Recordings from "./Recordings.ts"
 
 const write = (text: string): void => void stdout.write(`${text}\n`)
 
-/** The runs of a journal. */
+/** Returns a source for the runs in a journal. */
 const ofJournal = (journal: Journal.Journal): StudioServer.Source => ({
   list: (limit) => Effect.runPromise(Effect.map(journal.list({ limit }), (runs) => runs.map(Journal.listed))),
   read: (id) =>
@@ -43,7 +43,7 @@ const ofJournal = (journal: Journal.Journal): StudioServer.Source => ({
   }
 })
 
-/** The recorded runs of a folder. */
+/** Returns a source for the recorded runs in a folder. */
 const ofFolder = (place: string): StudioServer.Source => {
   const recordings = Recordings.open(place)
   return {
@@ -66,7 +66,7 @@ const ofFolder = (place: string): StudioServer.Source => {
   }
 }
 
-/** Several sources as one; of a run in two of them the first is taken. */
+/** Combines several sources. If two of them contain the same run, the first takes precedence. */
 const together = (sources: ReadonlyArray<StudioServer.Source>): StudioServer.Source => {
   const first = async <A>(ask: (source: StudioServer.Source) => Promise<A | undefined>): Promise<A | undefined> => {
     for (const source of sources) {
@@ -88,7 +88,7 @@ const together = (sources: ReadonlyArray<StudioServer.Source>): StudioServer.Sou
   }
 }
 
-/** The source of the runs that are shown. */
+/** Returns the source of the displayed runs. */
 const sourceOf = Effect.fnUntraced(function* ({
   folder,
   journal
@@ -101,7 +101,8 @@ const sourceOf = Effect.fnUntraced(function* ({
     catch: (error) => usage(`Cannot read ${folder.value}: ${messageOf(error)}.`)
   })
   const open = (file: string) => DiskJournal.make({ file })
-  // A folder has other databases as well, such as the answers of an evaluation; a file that is named is a journal.
+  // //A folder can contain other databases, such as the answers of an evaluation. A file that is specified explicitly
+  // is a journal.
   const isNamed = files.length === 1 && files[0] === place
   const found = yield* Effect.forEach(files, (file) =>
     Effect.catch(Effect.asSome(open(file)), (error) =>
@@ -118,7 +119,7 @@ const sourceOf = Effect.fnUntraced(function* ({
 const put = (file: string, text: string): Effect.Effect<void, Failure> =>
   Effect.mapError(WholeFile.write(file, text), ({ message }) => failed(`Cannot write the page. ${message}`))
 
-/** Writes the page as a folder, or as one file. */
+/** Exports the app as a folder or as a single file. */
 const exportTo = Effect.fnUntraced(function* (
   out: string,
   source: StudioServer.Source,
@@ -152,7 +153,7 @@ const exportTo = Effect.fnUntraced(function* (
   write(`${out}: ${runs.length} ${runs.length === 1 ? "run" : "runs"}`)
 })
 
-/** Serves until it is stopped, or writes the page. */
+/** Serves the app until the process is stopped, or exports it. */
 export const studio = (input: Input): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {

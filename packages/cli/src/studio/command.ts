@@ -1,4 +1,4 @@
-/** `divisi studio`: its help. The implementation is loaded on demand. */
+/** Defines `divisi studio` with its help. The implementation is loaded on demand. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { paragraphs } from "../invocation/flags.ts"

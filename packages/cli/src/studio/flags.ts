@@ -1,4 +1,4 @@
-/** Flags of `divisi studio`. */
+/** Flags for `divisi studio`. */
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -26,5 +26,5 @@ export const flags = {
   json: toggle("json", "Print the address as JSON")
 }
 
-/** Input of `divisi studio`. */
+/** Parsed flags of `divisi studio`. */
 export type Input = Command.Command.Config.Infer<typeof flags>

@@ -1,6 +1,7 @@
 /**
- * Checks by text, as the command line and a config write them: `command:npm test`, `schema:invoice.schema.json`,
- * `grader`, or a worker of the pool that judges. A run may have some by name, for plans to use.
+ * Creates checks from their definitions on the command line or in a config: `command:npm test`,
+ * `schema:invoice.schema.json`, `grader`, or a worker in the pool that judges answers. A run can have several named
+ * checks, which plans can apply.
  */
 import { readFileSync } from "node:fs"
 import { Check, Elapsed, Grader, Seed } from "@divisi/core"
@@ -48,8 +49,8 @@ const bySchema = (whose: string, file: string): Effect.Effect<Check.Check, Failu
   })
 
 /**
- * Returns the gym's grader for its tasks; for others, the reference must be the answer. It can be made wrong in a share
- * of cases, the same ones each time, to measure the value of an imperfect check.
+ * Creates a check based on the gym's grader. For tasks outside the gym, the answer must equal the reference. A given
+ * share of verdicts can be inverted, always for the same answers, to measure how useful an imperfect check is.
  */
 const byReference = (wrong: number): Check.Check => ({
   name: "grader",
@@ -61,8 +62,8 @@ const byReference = (wrong: number): Check.Check => ({
 })
 
 /**
- * Resolves the text of a check: a worker of the pool that judges, a schema, a command, or the grader. `whose` begins
- * the sentence of its errors.
+ * Resolves the definition of a check: a worker in the pool that judges, a schema, a command, or the grader. Errors
+ * start with `whose`.
  */
 export const named = (
   whose: string,
@@ -84,7 +85,10 @@ export const named = (
   )
 }
 
-/** Plans write check names after `: next`, where numbers refer to workers. */
+/**
+ * Pattern of check names. They must start with a letter, because plans write them after `: next`, where numbers refer
+ * to workers.
+ */
 const namePattern = /^\p{L}[\p{L}\p{N} _.-]{0,63}$/u
 
 /** Splits a `--check` value into the name and the definition of the check. */

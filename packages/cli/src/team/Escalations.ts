@@ -1,4 +1,4 @@
-/** Policies that escalate to another worker, by name: `checked:a+b+command:npm test` and `agreed:a+b+c`. */
+/** Policies that escalate to another worker: `checked:a+b+command:npm test` and `agreed:a+b+c`. */
 import { Escalation } from "@divisi/core"
 import type * as Policy from "@divisi/core/Policy"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -9,7 +9,7 @@ import * as Checks from "./Checks.ts"
 /** The syntax of each policy name. */
 const forms = { checked: "checked:<first>+<then>+<check>", agreed: "agreed:<a>+<b>+<otherwise>" } as const
 
-/** Returns the policy for a name; `value` is the text after its colon. A command may contain a plus. */
+/** Returns the policy for a name. `value` is the text after the colon. A command may contain plus signs. */
 export const resolve = (
   kind: keyof typeof forms,
   value: string,

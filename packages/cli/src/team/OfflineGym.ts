@@ -1,4 +1,4 @@
-/** Makes the gym available on the command line: its default pool, its tasks, and its best worker. */
+/** Makes the gym available on the command line: its default pool, its tasks and its best worker. */
 
 import { Baselines, type Resilience } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
@@ -17,7 +17,7 @@ import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts
 /** The families accepted by `--family`. */
 export const families: ReadonlyArray<string> = [...Family.names, ...Family.toolNames, "composite"]
 
-/** Returns the family named by `--family`; fails if it does not exist. */
+/** Returns the family selected by `--family`. Fails if it does not exist. */
 export const familyOf = (named: Option.Option<string>): Effect.Effect<string | undefined, Failure> => {
   const family = Option.getOrUndefined(named)
   return family === undefined || families.includes(family)
@@ -28,10 +28,10 @@ export const familyOf = (named: Option.Option<string>): Effect.Effect<string | u
 /** Returns the family with the given name, if its questions need a tool. */
 const toolFamily = (family: string | undefined) => Family.toolNames.find((name) => name === family)
 
-/** Whether the questions in a family need a tool. */
+/** Whether a family's questions require a tool. */
 export const needsTool = (family: string | undefined): boolean => toolFamily(family) !== undefined
 
-/** Settings for runs whose questions need a tool. Workers that cannot call tools run without it. */
+/** Returns settings for runs whose questions require a tool. Workers that cannot call tools run without it. */
 const withTools = ({ tools = [], unsupported = "omit" }: Pick<RunSettings, "tools" | "unsupported">) => ({
   unsupported,
   tools: [...GymTools.all, ...tools]
@@ -54,8 +54,8 @@ export const configFor = (config: Config, family: string | undefined): Config =>
   needsTool(family) ? { ...config, ...withTools(config) } : config
 
 /**
- * Returns a config for one question to the gym's own team: if it needs a tool, every step has it, and some worker can
- * use it.
+ * Returns a config for a question that the gym's default team answers. If the question requires a tool, the tool is
+ * available in every step and the pool includes a worker that can use it.
  */
 export const configOf = (config: Config, question: string): Config =>
   GymQuestion.needsTool(question)
@@ -75,7 +75,7 @@ export interface TaskOptions {
   readonly family?: string | undefined
 }
 
-/** Tasks of the gym; fails when there are not as many. */
+/** Generates gym tasks. Fails if there are fewer tasks than requested. */
 export const tasks = ({ count, family, seed, split }: TaskOptions): Effect.Effect<ReadonlyArray<Task>, Failure> =>
   Effect.try({
     try: () =>
@@ -92,13 +92,13 @@ export const tasks = ({ count, family, seed, split }: TaskOptions): Effect.Effec
     catch: (error) => usage(messageOf(error))
   })
 
-/** Says whether an answer to a task of the gym is right. */
+/** Grades answers to gym tasks. */
 export const { grader } = GymGrader
 
-/** Retries without waiting: an overloaded worker of the gym has recovered by the next call. */
+/** Retries without delay, because an overloaded gym worker has recovered by the next call. */
 export const atOnce: Resilience.Retry = { baseDelayMillis: 0, jitter: false }
 
-/** Returns the number of tasks that a worker answers correctly alone. */
+/** Returns the number of tasks that a worker answers correctly on its own. */
 const scoreOf = (pool: WorkerPool.WorkerPool, run: RunSettings, worker: string, trials: ReadonlyArray<Task>) => {
   const conductor = Conductor.make({
     ...run,
@@ -138,12 +138,13 @@ const findBest = (ids: ReadonlyArray<string>): Effect.Effect<string | undefined,
     return top(scores, 1)[0]
   }).pipe(Effect.mapError((error) => (error._tag === "GraderError" ? failed(error.message) : error)))
 
-/** Results by the ids of the pool: several policies need the same one. */
+/** Results by the ids of the pool's workers, because several policies need the same one. */
 const found = new Map<string, string | undefined>()
 
 /**
- * Returns the single worker with the highest accuracy on tasks for validation, or `undefined` if the workers are not
- * the gym's: calls of other workers would cost the user money. All are tried on a few tasks, the best of them on more.
+ * Returns the worker with the highest accuracy on validation tasks. Returns `undefined` if the pool contains other
+ * workers than the gym's, because calling them would cost the user money. All workers are tried on a few tasks, and the
+ * best of them on more.
  */
 export const bestSingle = (pool: WorkerPool.WorkerPool): Effect.Effect<string | undefined, Failure> =>
   Effect.suspend(() => {

@@ -2,7 +2,7 @@
  * Loads a user's policy or grader from a module given on the command line: `--policy ./mine.ts`, `--grader ./mine.ts`.
  * The module's default export is the object, or the one function that it requires.
  *
- * Errors that the module throws are the user's: they are shown with its file and line, without a stack.
+ * If the module throws an error, the error is shown with the module's file and line, without a stack.
  */
 import { createHash } from "node:crypto"
 import { readFileSync, statSync } from "node:fs"
@@ -52,7 +52,7 @@ const placeOf = (error: unknown, file: string): string => {
   return ConfigModule.shownAs(path.resolve(file))
 }
 
-/** An error of the module with its place; errors that the SDK knows by their tag stay what they are. */
+/** Adds the location to an error thrown by the module. Errors with a tag known to the SDK are returned unchanged. */
 const placed = (error: unknown, file: string): unknown =>
   typeof error === "object" && error !== null && "_tag" in error
     ? error

@@ -52,7 +52,10 @@ export const known = [
 
 const names = [...new Set(known.map((one) => one.replace(/[:<.].*/, "")).filter((one) => one !== ""))]
 
-/** Returns the policy that a misspelt name may mean, with the text after its colon if the policy takes one. */
+/**
+ * Returns the policy name that a misspelt name probably refers to, including the text after its colon if the policy
+ * takes one.
+ */
 const nearest = (name: string): string | undefined => {
   const [kind = "", ...rest] = name.split(":")
   const found = Nearest.nearest(kind, names)
@@ -66,7 +69,7 @@ const unknown = (name: string) => {
   )
 }
 
-/** Returns the number after a colon; the policy's default without one. */
+/** Returns the number after a colon, or the policy's default if there is no colon. */
 const countOf = (name: string, value: string | undefined): Effect.Effect<number | undefined, Failure> => {
   if (value === undefined) return Effect.succeed(undefined)
   return /^[1-9]\d{0,3}$/.test(value)
@@ -85,14 +88,14 @@ const singleOf = (pool: WorkerPool.WorkerPool, value: string | undefined): Effec
   return Effect.fail(usage(`The policy single ${problem}. Write single:<id> with one of: ${ids.join(", ")}.`))
 }
 
-/** Returns the best single worker. Supported only for pools of the gym's workers. */
+/** Returns the best single worker. Supported only for pools that consist of the gym's workers. */
 const bestSingle = (pool: WorkerPool.WorkerPool): Effect.Effect<string | undefined, Failure> =>
   Effect.flatMap(
     Effect.promise(() => import("./OfflineGym.ts")),
     (OfflineGym) => OfflineGym.bestSingle(pool)
   )
 
-/** Returns the worker for policies that require one: a judge, or the worker to sample repeatedly. */
+/** Returns the worker for policies that require one, either as a judge or to be sampled repeatedly. */
 const lead = (pool: WorkerPool.WorkerPool): Effect.Effect<Baselines.WorkerReference, Failure> =>
   Effect.map(bestSingle(pool), (best) => best ?? 0)
 
@@ -106,8 +109,8 @@ const completionTokens = 8_192
 const localTokens = 1_024
 
 /**
- * Returns a policy with a chat model that plans and receives the workers' descriptions, since it was not trained on
- * them. If it fails, or writes no plan, the words of the question decide.
+ * Returns a policy in which a chat model plans, based on the workers' descriptions, since it was not trained on these
+ * workers. If it fails or does not write a plan, the lexical policy plans instead.
  */
 const prompted = (model: Worker): Policy.Policy =>
   LanguagePolicy.make({
@@ -118,7 +121,8 @@ const prompted = (model: Worker): Policy.Policy =>
   })
 
 /**
- * Returns a local model that declares the form in which it was trained as a Conductor; `undefined` for any other model.
+ * Returns a local model that declares the prompt format in which it was trained as a Conductor. `undefined` for any
+ * other model.
  */
 const trained = (
   model: Worker,
@@ -201,7 +205,7 @@ const escalation = (
 
 const isRouter = (kind: string): kind is "router" | "learned" => kind === "router" || kind === "learned"
 
-/** Returns the table learned from the user's own outcomes, at a setting of its price dial. */
+/** Returns the router learned from the user's own outcomes, at the given price dial. */
 const routed = (
   kind: "router" | "learned",
   pool: WorkerPool.WorkerPool,
@@ -222,7 +226,7 @@ const headOf = (pool: WorkerPool.WorkerPool, file?: string): Effect.Effect<Polic
     (OwnOutcomes) => OwnOutcomes.head(pool, file)
   )
 
-/** Built-in policies that accept a suffix after a colon. */
+/** Whether the part of a name before its colon is a built-in policy rather than a vendor. */
 const isFixed = (kind: string): boolean =>
   kind === "single" || isRouter(kind) || isEscalation(kind) || isCounted(kind) || isUncounted(kind)
 
@@ -266,18 +270,19 @@ const uncounted = (
   }
 }
 
-/** Suffix of a policy that receives profiles instead of workers' descriptions. */
+/** Suffix for a policy that receives measured profiles instead of workers' descriptions. */
 export const shownSuffix = "+profiles"
 
-/** Whether a policy reads descriptions of all workers. The tiny Conductor supports only the gym's. */
+/** Whether a policy reads the descriptions of arbitrary workers. The tiny Conductor supports only the gym's workers. */
 const readsDescriptions = (name: string): boolean => {
   const [kind = ""] = name.split(":")
   return name === "lexical" || name === "conductor" || kind === "model" || (name.includes(":") && !isFixed(kind))
 }
 
 /**
- * Returns the policy for a name. If it needs a single worker (a judge, or one to ask repeatedly), it uses the best
- * single worker of the gym's pool, and the first of any other pool. Resources of a policy are released with the scope.
+ * Returns the policy for a name. If it requires a single worker (as a judge, or to be sampled repeatedly), it uses the
+ * best single worker of the gym's pool, and the first worker of any other pool. Resources used by a policy are released
+ * when the scope closes.
  */
 export const resolve = (
   name: string,

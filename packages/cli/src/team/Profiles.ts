@@ -1,4 +1,4 @@
-/** Profiles: workers' measured strengths, from an evaluation or from transcripts, as policies receive them. */
+/** Profiles: workers' measured strengths, taken from an evaluation or from transcripts and shown to policies. */
 import { createHash } from "node:crypto"
 import { existsSync } from "node:fs"
 import path from "node:path"
@@ -12,7 +12,7 @@ import * as OfflineGym from "./OfflineGym.ts"
 
 /** Wraps a policy so that it receives worker profiles. */
 export interface Profiles {
-  /** Six digits of what is shown: policies that are shown other profiles are others. */
+  /** First six digits of a digest of the profiles. A policy with different profiles counts as a different policy. */
   readonly digest: string
   readonly show: (policy: Policy) => Policy
 }
@@ -30,7 +30,10 @@ const observations = (
 
 const isOfGym = ({ task }: Transcript.Transcript): boolean => task.id.startsWith("gym-") && task.reference !== undefined
 
-/** Runs in the gym are graded; other runs have times and prices, but no verdicts. */
+/**
+ * Calculates profiles from transcripts. Only runs in the gym are graded; other runs provide times and prices, but no
+ * verdicts.
+ */
 const ofTranscripts = (folder: string) =>
   Effect.gen(function* () {
     const transcripts = yield* Effect.forEach(yield* TranscriptFile.within(folder), TranscriptFile.read)
@@ -43,7 +46,7 @@ const ofTranscripts = (folder: string) =>
     return [...graded, ...ungraded]
   })
 
-/** Reads them: of the folder of an evaluation, its `results.json`, or a folder of transcripts. */
+/** Reads profiles from an evaluation's folder, its `results.json`, or a folder of transcripts. */
 export const read = (place: string): Effect.Effect<Profiles, Failure> =>
   Effect.gen(function* () {
     const seen = yield* isReport(place) ? observations(ReportFile.readSamples(place)) : ofTranscripts(place)

@@ -60,7 +60,7 @@ export const choose = (pool: WorkerPool.WorkerPool, names: string): Result.Resul
   )
 }
 
-/** Describes the problem with the named workers. For an unknown name it suggests the nearest one. */
+/** Describes why a selection of workers is invalid. Suggests the nearest name if a name is unknown. */
 const problemOf = ({ message, reason }: WorkerPool.WorkerPoolError): string => {
   if (reason._tag === "Empty") return "--pool excludes all workers."
   if (reason._tag !== "UnknownId") return `--pool: ${message}`
@@ -94,7 +94,7 @@ const references = (config: Config, names: ReadonlyArray<string>): ReadonlyArray
   return names.filter((name) => name.includes(":") && !name.startsWith("-") && !own.has(name))
 }
 
-/** Workers by name: models of vendors are made, the others are those of the config or the gym. */
+/** Returns workers by name: models from vendors are created, all others are taken from the config or the gym. */
 const named = (config: Config, names: ReadonlyArray<string>, models: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const WorkerName = yield* Effect.promise(() => import("../vendors/WorkerName.ts"))
@@ -150,8 +150,8 @@ export const isGym = (config: Config, flags: Pick<Flags, "pool">): boolean =>
   config.pool === undefined && (Option.isNone(flags.pool) || references(config, listOf(flags.pool.value)).length === 0)
 
 /**
- * Returns the table learned about a pool, in the form of `PolicyName.resolve`; `undefined` if it does not know the
- * pool.
+ * Returns the table learned for a pool, in the form expected by `PolicyName.resolve`. `undefined` if the table does not
+ * cover the pool.
  */
 const learnedFor = Effect.fnUntraced(function* (
   pool: WorkerPool.WorkerPool,
@@ -237,7 +237,7 @@ export const settings = (config: Config, flags: Flags): RunSettings => {
 
 /**
  * Returns the settings for a measured run. Reassignment is disabled, so that each result belongs to the worker that was
- * asked.
+ * called.
  */
 export const measuredSettings = (config: Config, flags: Flags): RunSettings => ({
   ...settings(config, flags),

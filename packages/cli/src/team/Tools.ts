@@ -23,7 +23,7 @@ type Servers = Readonly<Record<string, McpServer>>
 // Names
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Parses the names in a flag. `undefined` stands for all. */
+/** Parses the names in a flag. `undefined` means all. */
 const namesIn = (flag: Option.Option<string>): ReadonlyArray<string> | undefined => {
   const names = Option.getOrElse(flag, () => "all")
     .split(",")
@@ -68,7 +68,7 @@ const named = (
 const wordsOf = (line: string): ReadonlyArray<string> =>
   [...line.matchAll(/(?:[^\s"']|"[^"]*"|'[^']*')+/g)].map(([word]) => word.replace(/"([^"]*)"|'([^']*)'/g, "$1$2"))
 
-/** Returns the server that `--mcp` describes, with the prefix of its tools' names. */
+/** Parses the value of `--mcp` into a server and the prefix for its tool names. */
 const described = (text: string, index: number): Effect.Effect<readonly [string, McpServer], Failure> => {
   const [, given, rest] = /^(?:([A-Za-z0-9_-]{1,32})=)?(.*)$/s.exec(text.trim())!
   const name = given ?? (index === 0 ? "mcp" : `mcp${index + 1}`)
@@ -79,7 +79,7 @@ const described = (text: string, index: number): Effect.Effect<readonly [string,
     : Effect.succeed([name, { command, args }])
 }
 
-/** Says on a terminal what is waited for, where it takes long: a server that npx has to fetch first. */
+/** Shows a note on a terminal while servers start, because that can take long if npx has to download one first. */
 const patiently = <A, E, R>(names: ReadonlyArray<string>, start: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
   const say = Effect.sync(() => {
     if (process.stderr.isTTY === true) process.stderr.write(`divisi: starting MCP servers: ${names.join(", ")} …\n`)
@@ -87,7 +87,7 @@ const patiently = <A, E, R>(names: ReadonlyArray<string>, start: Effect.Effect<A
   return Effect.raceFirst(start, Effect.andThen(Effect.delay(say, "2 seconds"), Effect.never))
 }
 
-/** Starts servers. If one does not start, this is reported, and its tools are missing. */
+/** Starts servers. If one fails to start, this is reported and its tools are missing. */
 const started = Effect.fnUntraced(function* (
   servers: Servers
 ): Effect.fn.Return<ReadonlyArray<Tool.Tool>, Failure, Scope.Scope> {

@@ -42,7 +42,7 @@ export const conductorFlags = {
   config: config("Config to use")
 }
 
-/** `--profiles`; `divisi eval` has it, too. */
+/** `--profiles`. Also a flag of `divisi eval`. */
 export const profiles = text(
   "profiles",
   "<folder>",

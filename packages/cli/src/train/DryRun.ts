@@ -1,4 +1,4 @@
-/** `divisi train --dry-run`: what a run will probably cost and take, before anything is spent. */
+/** `divisi train --dry-run`: estimates the cost and duration of a training run before any money is spent. */
 
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import type { DryRunFacts, Training } from "@divisi/recipes"
@@ -12,7 +12,7 @@ import { stdout } from "../invocation/Output.ts"
 import * as EstimateText from "./EstimateText.ts"
 import * as Preparation from "./Preparation.ts"
 
-/** The phase of reinforcement learning with most rollouts: it decides about the cost. */
+/** Returns the reinforcement learning phase with the most rollouts, which dominates the cost. */
 const largest = ({ phases }: TrainingConfig): GrpoConfig | undefined =>
   phases
     .filter((phase) => phase.type === "grpo")
@@ -21,10 +21,13 @@ const largest = ({ phases }: TrainingConfig): GrpoConfig | undefined =>
 
 const rolloutsOf = ({ groupSize, iterations, questions }: GrpoConfig): number => iterations * questions * groupSize
 
-/** An engine of one's own costs time alone. */
+/** Prices for a local engine, which costs only time. */
 const own = { prefillPerMillion: 0, samplePerMillion: 0, trainPerMillion: 0 }
 
-/** The tokenizer, and the engine if it is available. The engine is opened only if the recipe has no figures for it. */
+/**
+ * The tokenizer, and the engine if it is available. The engine is opened only if the recipe contains no measured rates
+ * for it.
+ */
 interface Counting {
   readonly engine: Engine | undefined
   readonly tokenizer: DryRunFacts["tokenizer"]
@@ -40,13 +43,13 @@ const counting = (training: Training): Effect.Effect<Counting, EngineError, Scop
 // Measuring
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Enough completions to time, and no more than an iteration has. */
+/** Number of completions to time. Large enough for a measurement, and no larger than an iteration. */
 const timedCompletions = 16
 
 const meanOf = (values: ReadonlyArray<number>): number =>
   Math.round(values.reduce((sum, value) => sum + value, 0) / values.length)
 
-/** The tokens of a question, over and over, as long as prompts are. */
+/** Repeats a question's tokens up to the typical length of a prompt. */
 const promptOf = (engine: Engine, training: Training, phase: GrpoConfig, length: number) =>
   Effect.map(training.tasks![phase.tasks]!.task(0, 0), ({ messages }) => {
     const tokens = engine.tokenizer.render(messages)
@@ -73,7 +76,7 @@ const ratesOf = (
 
 const countedExamples = 8
 
-/** The tokens of an example of each source, on average. */
+/** Returns the mean number of tokens per example, for each source of examples. */
 const examplesOf = (training: Training, { tokenizer }: Counting) =>
   Effect.gen(function* () {
     if (tokenizer === undefined) return {}
@@ -92,7 +95,7 @@ const examplesOf = (training: Training, { tokenizer }: Counting) =>
 // Estimating
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The configuration as it would be written down; an engine that is not there has no name yet. */
+/** Returns the configuration as it would be stored. An engine that is not available has no name yet. */
 const configOf = (training: Training, settings: Trainer.ConfigInput): TrainingConfig => {
   const unnamed = { name: "of the recipe", model: "" } as Engine
   return Trainer.configure(
@@ -129,7 +132,7 @@ const rehearse = (
 const orFail = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.mapError(effect, ({ message }) => failed(message))
 
-/** Returns the assumptions behind the figures, in sentences. */
+/** Returns human-readable descriptions of the assumptions behind the estimate. */
 const assumptionsOf = ({ dryRun = {} }: Training): ReadonlyArray<string> => {
   const { answerTokens = Estimate.defaultAnswerTokens, asksWorkers, secondsPerCall: seconds, unknown = [] } = dryRun
   const answers = asksWorkers === true ? [] : [`that the median answer has ${answerTokens} tokens`]
@@ -138,7 +141,7 @@ const assumptionsOf = ({ dryRun = {} }: Training): ReadonlyArray<string> => {
   return [...(all.length === 0 ? [] : [`It is assumed ${all.join(", and ")}.`]), ...unknown]
 }
 
-/** Estimates the run. */
+/** Estimates the cost and duration of a run. */
 export const estimate = (
   training: Training,
   settings: Trainer.ConfigInput

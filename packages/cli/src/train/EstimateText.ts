@@ -1,10 +1,10 @@
-/** An estimate, for people. */
+/** Formats an estimate for the terminal. */
 import type { Estimate, Trainer } from "@divisi/trainer"
 import type { PhaseConfig } from "@divisi/trainer/TrainingConfig"
 import * as Format from "../view/Format.ts"
 import { clean } from "../view/Line.ts"
 
-/** Two or three significant digits, for what is not known better. */
+/** Rounds a value to two or three significant digits, because the estimate is not more precise. */
 const round = (value: number): string => {
   const digits = value === 0 ? 1 : 10 ** Math.max(0, Math.floor(Math.log10(Math.abs(value))) - 1)
   return (Math.round(value / digits) * digits).toLocaleString("en-US")
@@ -47,7 +47,7 @@ const stopLines = (
         `limit      ${Format.cost(settings.maxCostUsd, isPlay)}: reached in ${Math.round(100 * stopped)} % of the simulations, after ${range(iterations, round)} of ${plannedIterations} iterations`
       ]
 
-/** Durations over a day are shown without minutes. */
+/** Formats a duration. Durations over a day are shown without minutes. */
 const seconds = (value: number): string =>
   value < 7200 ? Format.duration(1000 * value) : `${round(Math.round(value / 3600))} h`
 
@@ -56,7 +56,7 @@ const timeText = ({ seconds: all, workerSeconds }: Estimate.Estimate): string =>
   return workerSeconds === undefined ? "unknown" : `unknown; at least the workers' ${range(workerSeconds, seconds)}`
 }
 
-/** The estimate in lines; ranges hold nine in ten simulations. */
+/** Formats an estimate as lines. Ranges contain nine in ten simulations. */
 export const lines = (
   settings: Trainer.ConfigInput,
   estimate: Estimate.Estimate,

@@ -1,4 +1,4 @@
-/** `divisi train export`: the weights of a checkpoint, for others to run. */
+/** `divisi train export`: exports the weights of a checkpoint for use in other programs. */
 
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as ConductorForm from "@divisi/gguf/ConductorForm"
@@ -17,7 +17,9 @@ import * as RecipeFile from "./RecipeFile.ts"
 const orFail = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.mapError(effect, ({ message }) => failed(message))
 
-/** The checkpoint that is meant; by default the best one, or the last where none was compared. */
+/**
+ * Returns the selected checkpoint. By default, this is the best one, or the last one if no checkpoints were compared.
+ */
 const choose = (folder: string, wanted: string | undefined): Effect.Effect<number, Failure> =>
   Effect.gen(function* () {
     const all = yield* orFail(RunFolder.checkpoints(folder))
@@ -48,7 +50,7 @@ const checkFormat = (format: ExportFormat, name: string, exports: ReadonlyArray<
         )
       )
 
-/** Returns the prompt form of the last reinforcement phase; `undefined` without one. */
+/** Returns the prompt format of the last reinforcement learning phase. `undefined` if there is no such phase. */
 const formOf = ({ phases, pool }: Training): ConductorForm.ConductorForm | undefined => {
   const last = phases.findLast((phase) => phase.type === "grpo")
   if (last === undefined) return undefined
@@ -58,13 +60,13 @@ const formOf = ({ phases, pool }: Training): ConductorForm.ConductorForm | undef
 
 const quoted = (file: string): string => (/^[\w./@:+-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`)
 
-/** How to run what was written, for those that llama.cpp runs. */
+/** Describes how to run the exported file, for formats supported by llama.cpp. */
 const usageOf = (format: ExportFormat, file: string): string => {
   const source = { gguf: file, "gguf-lora": `<base.gguf>+${file}`, peft: undefined }[format]
   return source === undefined ? "" : `Run it with \`divisi run --policy ${quoted(`llamacpp:${source}`)}\`.\n`
 }
 
-/** Writes the file, and says what it is. */
+/** Exports the weights and describes the result. */
 export const write = (input: ExportInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {

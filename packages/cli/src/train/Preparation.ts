@@ -1,4 +1,4 @@
-/** Turns the name of a recipe into what a run is made of. */
+/** Prepares the parts of a training run from the name of a recipe. */
 
 import { Options } from "@divisi/core"
 import type * as WorkerPool from "@divisi/core/WorkerPool"
@@ -15,9 +15,9 @@ import * as OptionalPackage from "../invocation/OptionalPackage.ts"
 import * as Prices from "../vendors/Prices.ts"
 import type { Asked } from "./RecipeFile.ts"
 
-/** Changes of a recipe by flags. */
+/** Changes to a recipe, requested by flags. */
 export interface Changes {
-  /** Iterations of each phase of reinforcement learning. */
+  /** Number of iterations for each reinforcement learning phase. */
   readonly iterations?: number | undefined
   readonly maxCostUsd?: number | undefined
 }
@@ -47,10 +47,10 @@ const find = (config: Config, { engine, recipe: name }: Asked): Effect.Effect<Re
   return Effect.tryPromise({ try: known.load, catch: (error) => wrong(name, error) })
 }
 
-/** The required parts of a run. */
+/** The parts that a run requires. */
 const parts = ["engine", "pool", "grader", "phases"] as const
 
-/** The fields that a recipe can return. The trainer checks the values. */
+/** Fields that a recipe can return. Their values are checked by the trainer. */
 const table = {
   engine: Options.anObject,
   pool: Options.anything,
@@ -84,7 +84,7 @@ const priced = ({ workers }: WorkerPool.WorkerPool, config: Config): WorkerPool.
   workers: Arr.map(workers, Prices.priced(Prices.of(config, {})))
 })
 
-/** Prepares the parts of the run, with the prices of the config. */
+/** Prepares the parts of a run. Prices from the config apply. */
 export const prepare = (
   config: Config,
   asked: Asked,
@@ -110,11 +110,11 @@ export const prepare = (
     return { ...training, pool: priced(training.pool, config) }
   })
 
-/** The engine, until the scope closes. */
+/** Opens the engine until the scope closes. */
 export const openEngine = ({ engine }: Training): Effect.Effect<Engine, EngineError, Scope.Scope> =>
   Effect.isEffect(engine) ? engine : Effect.succeed(engine)
 
-/** The parts that the trainer wants, with an engine that is open. */
+/** Returns the parts required by the trainer, with an open engine. */
 export const partsOf = (
   { bestBy, evaluate, examples, grader, isHeldOut, policy, pool, reference, tasks }: Training,
   engine: Engine
@@ -123,7 +123,7 @@ export const partsOf = (
 const changed = (phase: PhaseConfig, { iterations }: Changes): PhaseConfig =>
   phase.type === "grpo" && iterations !== undefined ? { ...phase, iterations } : phase
 
-/** The configuration that the trainer wants. */
+/** Returns the configuration required by the trainer. */
 export const configOf = (training: Training, asked: Asked, changes: Changes): Trainer.ConfigInput => {
   const { checkpoints, evaluateEvery, maxCostUsd, name, phases, recordRollouts, versions } = training
   const limit = changes.maxCostUsd ?? maxCostUsd

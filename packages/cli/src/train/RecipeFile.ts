@@ -1,4 +1,7 @@
-/** The request of a run, stored in its folder next to the trainer's files, so that it can be resumed by name. */
+/**
+ * The recipe and settings of a run, stored in its folder next to the trainer's files so that the run can be resumed by
+ * its folder name.
+ */
 import { existsSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { WholeFile } from "@divisi/files"
@@ -6,7 +9,7 @@ import { RunLayout } from "@divisi/trainer"
 import * as Effect from "effect/Effect"
 import { type Failure, usage } from "../invocation/Failure.ts"
 
-/** The recipe and its settings. */
+/** A recipe and its settings. */
 export interface Asked {
   readonly recipe: string
   readonly seed: number
@@ -16,10 +19,10 @@ export interface Asked {
 
 const name = "recipe.json"
 
-/** Whether a folder holds a run. */
+/** Whether a folder contains a training run. */
 export const isRun = (folder: string): boolean => existsSync(path.join(folder, RunLayout.config))
 
-/** Writes it before the run begins. The folder must not hold a run yet. */
+/** Stores the request before the run starts. The folder must not contain a run yet. */
 export const write = (folder: string, asked: Asked): Effect.Effect<void, Failure> =>
   WholeFile.makeFolder(folder).pipe(
     Effect.andThen(WholeFile.writeJson(path.join(folder, name), asked)),
@@ -37,7 +40,7 @@ export const read = (folder: string): Effect.Effect<Asked, Failure> =>
       const asked: unknown = JSON.parse(readFileSync(path.join(folder, name), "utf8"))
       if (isAsked(asked)) return Effect.succeed(asked)
     } catch {
-      // Said below: whatever is wrong with it, the run was not begun by this command.
+      // //The error below covers this case: the run was not started by this command.
     }
     return Effect.fail(
       usage(
@@ -46,7 +49,9 @@ export const read = (folder: string): Effect.Effect<Asked, Failure> =>
     )
   })
 
-/** A folder for a new run: the one that is named, or the first of `runs/gym`, `runs/gym-2` and so on that is free. */
+/**
+ * Returns the folder for a new run: the specified one, or the first unused one of `runs/gym`, `runs/gym-2` and so on.
+ */
 export const folderFor = (named: string | undefined, recipe: string): Effect.Effect<string, Failure> =>
   Effect.suspend(() => {
     if (named !== undefined) {

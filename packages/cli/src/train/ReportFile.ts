@@ -1,4 +1,4 @@
-/** `divisi train report`: a run as one page. */
+/** `divisi train report`: creates an HTML page for a training run. */
 import path from "node:path"
 import { WholeFile } from "@divisi/files"
 import { Reports, Trainings } from "@divisi/studio"
@@ -10,7 +10,7 @@ import { stdout } from "../invocation/Output.ts"
 import * as Services from "../stores/Services.ts"
 import type { ReportInput } from "./flags.ts"
 
-/** Reads the folder of a run, also while the run is active. */
+/** Reads a training run's folder, which is possible while the run is active. */
 const read = Effect.fnUntraced(function* (folder: string) {
   const config = yield* RunFolder.readConfig(folder)
   const metrics = yield* RunFolder.readMetrics(folder)
@@ -25,7 +25,7 @@ const read = Effect.fnUntraced(function* (folder: string) {
   return { config, metrics, rollouts: new Map(rollouts) }
 })
 
-/** Writes the page, and prints where it is. */
+/** Writes the page and prints its path. */
 export const write = Effect.fnUntraced(function* ({ folder, out }: ReportInput): Effect.fn.Return<void, Failure> {
   const { config, metrics, rollouts } = yield* Effect.mapError(Effect.provide(read(folder), Services.logger), (error) =>
     usage(error.message)

@@ -1,4 +1,7 @@
-/** `divisi train` and `divisi train resume`: a run from a recipe, shown as it happens, stopped at a checkpoint. */
+/**
+ * `divisi train` and `divisi train resume`: runs a recipe, displays its progress, and stops it at a checkpoint when
+ * interrupted.
+ */
 
 import path from "node:path"
 import type { Training } from "@divisi/recipes"
@@ -21,14 +24,15 @@ import * as TrainOutput from "./TrainOutput.ts"
 const explain = (error: TrainingError.TrainingError): Failure =>
   error._tag === "ConfigError" ? usage(error.message) : failed(error.message)
 
-/** Starts or resumes a run, once its parts are ready. */
+/** Starts or resumes a run after its parts have been prepared. */
 type Begin = (
   parts: Trainer.Parts,
   options: Trainer.Options
 ) => Effect.Effect<Trainer.Result, TrainingError.TrainingError>
 
 /**
- * Runs to the end. An interruption asks the run to stop and waits until it has: what was learned so far is saved.
+ * Runs to completion. An interruption asks the run to stop and waits until it has stopped, so that completed iterations
+ * are saved.
  */
 const stoppable = (
   run: (signal: AbortSignal) => Effect.Effect<Trainer.Result, TrainingError.TrainingError>,
@@ -61,12 +65,12 @@ interface Setting {
   readonly training: Training
   readonly folder: string
   readonly json: boolean
-  /** Postgres of the machines that make the rollouts. */
+  /** URL of the Postgres database shared by the machines that generate rollouts. */
   readonly on: Option.Option<Redacted.Redacted>
   readonly recipe: Announced
 }
 
-/** The recipe of a training, for the machines that join it. */
+/** The recipe of a training run, stored for machines that join it. */
 interface Announced {
   readonly asked: RecipeFile.Asked
   readonly iterations?: number | undefined
@@ -151,7 +155,7 @@ const joined = (input: TrainInput, name: string): Effect.Effect<void, Failure> =
     })
   )
 
-/** Begins a run, or says what it would cost. */
+/** Starts a run, or prints the estimate for `--dry-run`. */
 export const start = Effect.fnUntraced(function* (input: TrainInput): Effect.fn.Return<void, Failure> {
   if (Option.isSome(input.join)) return yield* joined(input, input.join.value)
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))

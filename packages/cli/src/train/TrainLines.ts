@@ -53,7 +53,7 @@ const costText = (view: TrainView): string => {
   return rest === 0 ? so : `${so}, about ${cost(rest)} remaining`
 }
 
-/** Says that plans no longer differ, whatever the question. */
+/** Returns a warning if all plans have the same shape, regardless of the question. */
 const collapsed = (view: TrainView): ReadonlyArray<string> => {
   const shape = collapse(view)
   return shape === undefined ? [] : [`ALL PLANS ALIKE for ${view.same?.iterations} iterations: ${clean(shape)}`]
@@ -72,7 +72,7 @@ const evaluation = ({ evaluation }: Metrics.Metrics): string | undefined =>
 
 const sparks = "▁▂▃▄▅▆▇█"
 
-/** Rewards from 0 to 1 as a row of small bars. */
+/** Formats rewards from 0 to 1 as a row of small bars. */
 const sparkline = (values: ReadonlyArray<number>): string =>
   values.map((value) => sparks[Math.min(7, Math.max(0, Math.floor(value * 8)))]).join("")
 
@@ -128,7 +128,7 @@ export const block = (view: TrainView, width: number, isStopping: boolean): Read
 // Plain lines
 // -------------------------------------------------------------------------------------------------------------------
 
-/** One of so many iterations of supervised learning is shown, as they are short. */
+/** Only every tenth iteration of supervised learning is printed, because these iterations are short. */
 const warmEvery = 10
 
 const plainWarm = (metrics: Metrics.WarmStartMetrics): ReadonlyArray<string | undefined> => [
@@ -164,7 +164,7 @@ const plainIteration = (view: TrainView, metrics: Metrics.Metrics): ReadonlyArra
   return [parts.filter((part) => part !== undefined && part !== "").join("  ")]
 }
 
-/** Returns the lines for an event, if the output cannot be redrawn. `view` is the state after it. */
+/** Returns the lines to print for an event if the output cannot be redrawn. `view` is the state after the event. */
 export const plain = (view: TrainView, event: TrainingEvent.TrainingEvent): ReadonlyArray<string> => {
   switch (event.type) {
     case "training-started": {
@@ -185,7 +185,7 @@ export const plain = (view: TrainView, event: TrainingEvent.TrainingEvent): Read
 // The end
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns advice for plans that no longer differ. */
+/** Returns advice if all plans have the same shape. */
 const advice = (view: TrainView): ReadonlyArray<string> => {
   const shape = collapse(view)
   return shape === undefined
@@ -217,7 +217,7 @@ export const ending = (view: TrainView): ReadonlyArray<string> => {
   ]
 }
 
-/** The block and how it ended. */
+/** Returns the final block, followed by how the run ended. */
 export const final = (view: TrainView, width: number): ReadonlyArray<Line> => [
   ...block(view, width, false).slice(0, -1),
   blank,

@@ -7,7 +7,7 @@ import type * as Scope from "effect/Scope"
 import { type Failure, failed } from "../invocation/Failure.ts"
 import * as Database from "../stores/Database.ts"
 
-/** Opens the stores of a training. */
+/** Opens the stores for a training run. */
 export const open = Effect.fnUntraced(function* (
   url: Option.Option<Redacted.Redacted>,
   training: string
@@ -46,14 +46,14 @@ export const open = Effect.fnUntraced(function* (
 
 const recipeNote = "recipe"
 
-/** Stores the recipe of a training for the machines that join it. */
+/** Stores the recipe of a training run for the machines that join it. */
 export const announce = ({ notes }: Machines.Machines, recipe: object): Effect.Effect<void, Failure> =>
   Effect.mapError(notes.set(recipeNote, JSON.stringify(recipe)), ({ message }) => failed(message))
 
-/** The wait before another look at a training that has not begun, in milliseconds. */
+/** Interval for checking whether a training run has started, in milliseconds. */
 const lookMillis = 500
 
-/** Returns the recipe of a training, once it has begun. */
+/** Waits until a training run has started, and returns its recipe. */
 export const announced = (machines: Machines.Machines): Effect.Effect<unknown, Failure> =>
   Effect.flatMap(
     Effect.mapError(machines.notes.get(recipeNote), ({ message }) => failed(message)),

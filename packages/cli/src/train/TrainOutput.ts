@@ -8,26 +8,26 @@ import { isLive, type Output, terminal } from "../view/View.ts"
 import * as TrainLines from "./TrainLines.ts"
 import * as TrainView from "./TrainView.ts"
 
-/** Takes events as they happen. */
+/** Receives events as they happen. */
 export interface TrainOutput {
   readonly show: (event: TrainingEvent.TrainingEvent) => void
-  /** Says that the run was asked to stop. */
+  /** Shows that the run was asked to stop. */
   readonly stopping: () => void
-  /** To be called once, however the run ends. */
+  /** Must be called once when the run ends, however it ends. */
   readonly close: () => void
 }
 
-/** Milliseconds between two frames. */
+/** Interval between two frames, in milliseconds. */
 const frameMillis = 100
 
-/** Events as lines of JSON. */
+/** Prints events as JSON Lines. */
 export const json = (output: Output): TrainOutput => ({
   show: (event) => void output.write(`${JSON.stringify(event)}\n`),
   stopping: () => {},
   close: () => {}
 })
 
-/** Plain lines. */
+/** Prints plain lines. */
 export const plain = (output: Output): TrainOutput => {
   let view: TrainView.TrainView | undefined
   const write = (lines: ReadonlyArray<string>) => {
@@ -45,7 +45,7 @@ export const plain = (output: Output): TrainOutput => {
   }
 }
 
-/** A block that is redrawn. */
+/** Displays a block that is redrawn. */
 export const live = (output: Output): TrainOutput => {
   let view: TrainView.TrainView | undefined
   let before: ReadonlyArray<Line> = []
@@ -54,7 +54,7 @@ export const live = (output: Output): TrainOutput => {
   const draw = (lines: (view: TrainView.TrainView, width: number) => ReadonlyArray<Line>) => {
     if (view === undefined) return
     const window = size()
-    // A line as wide as the window makes some terminals break it.
+    // //Some terminals wrap a line that is exactly as wide as the window.
     const next = lines(view, window.columns - 1).slice(0, Math.max(1, window.rows - 1))
     output.write(Block.frame(before, next, window))
     before = next
@@ -81,7 +81,7 @@ export const live = (output: Output): TrainOutput => {
   }
 }
 
-/** The one that fits. */
+/** Creates the output that suits the terminal and the flags. */
 export const make = (isJson: boolean): Effect.Effect<TrainOutput> =>
   Effect.map(terminal, (terminal) => {
     if (isJson) return json(stdout)

@@ -1,4 +1,4 @@
-/** The state of an active training run: a fold of its events. */
+/** The state of an active training run, calculated by folding its events. */
 import type { Metrics, TrainingEvent } from "@divisi/trainer"
 import type { TrainingConfig } from "@divisi/trainer/TrainingConfig"
 
@@ -14,24 +14,27 @@ export interface PhaseView {
 export interface TrainView {
   readonly config: TrainingConfig
   readonly folder: string
-  /** Iterations that are done, and those of all phases. */
+  /** Number of completed iterations, and number of iterations in all phases. */
   readonly iteration: number
   readonly iterations: number
   readonly phase: PhaseView | undefined
-  /** Groups of the active iteration. */
+  /** Number of completed groups in the active iteration, and their total. */
   readonly groups: { readonly done: number; readonly total: number } | undefined
   readonly last: Metrics.Metrics | undefined
   /** Rewards of the most recent iterations executed by this process. */
   readonly rewards: ReadonlyArray<number>
-  /** Durations of the most recent iterations in this phase. */
+  /** Durations of the most recent iterations in this phase, in seconds. */
   readonly seconds: ReadonlyArray<number>
   readonly costs: ReadonlyArray<number>
   readonly costUsd: number
-  /** Iterations that are saved. */
+  /** Number of saved iterations. */
   readonly saved: number | undefined
   readonly ending: TrainingEvent.Ending | undefined
   readonly unlearned: ReadonlyArray<TrainingEvent.Unlearned>
-  /** The shape that all plans of the last iterations of this phase had, and how many iterations; see {@link collapse}. */
+  /**
+   * The shape shared by all plans in the latest iterations of this phase, and the number of these iterations. See
+   * {@link collapse}.
+   */
   readonly same: { readonly shape: string; readonly iterations: number } | undefined
 }
 
@@ -82,7 +85,7 @@ const addIteration = (view: TrainView, metrics: Metrics.Metrics): TrainView => (
   costUsd: metrics.costUsd
 })
 
-/** The view after an event; `undefined` until the run has started. */
+/** Returns the view after an event. `undefined` until the run has started. */
 export const apply = (view: TrainView | undefined, event: TrainingEvent.TrainingEvent): TrainView | undefined => {
   if (event.type === "training-started") return begin(event)
   if (view === undefined) return undefined
@@ -102,10 +105,13 @@ export const apply = (view: TrainView | undefined, event: TrainingEvent.Training
   }
 }
 
-/** This many iterations with plans of one shape are not a coincidence. */
+/** Number of consecutive iterations with the same plan shape that is no longer considered a coincidence. */
 const suspicious = 5
 
-/** The shape that plans have collapsed to, while answers are still wrong: the model no longer tries anything else. */
+/**
+ * Returns the shape of all plans if they have collapsed to one shape while some answers are still wrong, which means
+ * that the model no longer explores.
+ */
 export const collapse = ({ last, same }: TrainView): string | undefined =>
   same !== undefined && same.iterations >= suspicious && last?.type === "grpo" && last.correct < 1
     ? same.shape
@@ -114,7 +120,10 @@ export const collapse = ({ last, same }: TrainView): string | undefined =>
 const mean = (values: ReadonlyArray<number>): number | undefined =>
   values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** Returns the remainder of the phase, estimated from its last iterations; `undefined` before its first. */
+/**
+ * Estimates the remaining cost and duration of the phase from its latest iterations. `undefined` before its first
+ * iteration.
+ */
 export const left = ({ costs, phase, seconds }: TrainView) => {
   if (phase === undefined) return undefined
   const iterations = Math.max(0, phase.iterations - phase.done)

@@ -1,4 +1,4 @@
-/** `divisi train`: its help. The implementation is loaded on demand. */
+/** Defines `divisi train` with its help. The implementation is loaded on demand. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { paragraphs } from "../invocation/flags.ts"

@@ -1,4 +1,4 @@
-/** Flags of `divisi train`. */
+/** Flags for `divisi train`. */
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -49,12 +49,12 @@ export const flags = {
   json
 }
 
-/** Input of `divisi train`. */
+/** Parsed flags of `divisi train`. */
 export type TrainInput = Command.Command.Config.Infer<typeof flags>
 
 export const resumeFlags = { folder, maxCost, on, config, json }
 
-/** Input of `divisi train resume`. */
+/** Parsed flags of `divisi train resume`. */
 export type ResumeInput = Command.Command.Config.Infer<typeof resumeFlags>
 
 export const reportFlags = {
@@ -62,7 +62,7 @@ export const reportFlags = {
   out: text("out", "<file>", "Output file (default report.html in the run's folder)")
 }
 
-/** Input of `divisi train report`. */
+/** Parsed flags of `divisi train report`. */
 export type ReportInput = Command.Command.Config.Infer<typeof reportFlags>
 
 export const exportFlags = {
@@ -77,5 +77,5 @@ export const exportFlags = {
   config
 }
 
-/** Input of `divisi train export`. */
+/** Parsed flags of `divisi train export`. */
 export type ExportInput = Command.Command.Config.Infer<typeof exportFlags>

@@ -3,21 +3,21 @@ import type { Pricing } from "@divisi/core/Usage"
 import * as Effect from "effect/Effect"
 import * as KnownModels from "./KnownModels.ts"
 
-/** A model of a vendor. */
+/** A model offered by a vendor. */
 export interface Listed {
   /** The model's name as accepted by `--pool`. */
   readonly name: string
   readonly description: string | undefined
-  /** USD per million tokens. */
+  /** Price in USD per million tokens. */
   readonly inputPerMillion: number
   readonly outputPerMillion: number
-  /** The date on which the price was recorded (ISO format). */
+  /** Date on which the price was recorded, in ISO format. */
   readonly date: string | undefined
 }
 
 type Row = Pricing & { readonly model: string }
 
-/** The packages that include prices. */
+/** Packages that include prices. */
 const sources: ReadonlyArray<{ readonly vendor: string; readonly rows: () => Promise<ReadonlyArray<Row>> }> = [
   { vendor: "openai", rows: async () => (await import("@divisi/providers-openai")).prices },
   { vendor: "anthropic", rows: async () => (await import("@divisi/providers-anthropic")).prices },

@@ -1,4 +1,4 @@
-/** Embedders for baselines that learn, by name. */
+/** Creates embedders by name, for learned baselines and routers. */
 import { Embedder } from "@divisi/core"
 import * as Vendor from "@divisi/recipes/Vendor"
 import * as Effect from "effect/Effect"
@@ -10,12 +10,15 @@ import { vendors } from "./Vendors.ts"
 const withEmbeddings = vendors.filter(({ embed }) => embed !== undefined).map(({ name }) => name)
 
 /**
- * How a router reads questions, where this machine reads them: what they are about shows in their beginning, and who is
- * asked must not wait for the rest to be read.
+ * Reading limit for routers that embed questions on this machine. The start of a question is sufficient to determine
+ * its topic, and reading all of it would delay the answer.
  */
 export const ofQuestions: Vendor.Reading = { mostTokens: 48 }
 
-/** Points of length 1: which way they lie says what a question is about, and how far out hardly anything. */
+/**
+ * Normalizes embeddings to length 1. The direction of an embedding indicates the topic of a question, while its length
+ * carries almost no information.
+ */
 const directions =
   (embed: Vendor.Embed): Vendor.Embed =>
   async (texts, signal) =>
@@ -24,13 +27,15 @@ const directions =
       return point.map((value) => value / length)
     })
 
-/** The embedder of `vendor:model`, for as long as the scope is open; `undefined` for the default. */
+/**
+ * Returns the embedder for `vendor:model`, which can be used until the scope closes. `undefined` selects the default.
+ */
 export const named = (
   name: string | undefined,
   isOffline: boolean,
-  /** The flag that names it, for errors. */
+  /** Name of the flag, for error messages. */
   by = "--embeddings",
-  /** How a router reads; its points have length 1. */
+  /** How a router reads questions. If set, embeddings are normalized to length 1. */
   reading?: Vendor.Reading
 ): Effect.Effect<Embedder.Embedder | undefined, Failure, Scope.Scope> =>
   Effect.gen(function* () {

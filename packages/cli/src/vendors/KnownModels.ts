@@ -1,16 +1,17 @@
 /**
- * Common descriptions of the vendors' models, so that a policy can choose among models named on the command line, and a
- * name without its vendor is understood. These are expectations; `--profiles` shows measured strengths.
+ * Descriptions of well-known models, so that a policy can choose among models specified on the command line, and a
+ * model name without its vendor can be resolved. The descriptions are general expectations; `--profiles` provides
+ * measured strengths.
  */
 
 interface Family {
-  /** The vendor that serves it under its own name; absent if there are many. */
+  /** The vendor that serves the model under this name. Not set if several vendors do. */
   readonly vendor?: string | undefined
   readonly models: RegExp
   readonly description: string
 }
 
-/** The first that fits counts. */
+/** Families in order of precedence: the first match applies. */
 const families: ReadonlyArray<Family> = [
   {
     vendor: "openai",
@@ -84,10 +85,10 @@ const families: ReadonlyArray<Family> = [
   { models: /llama/, description: "General knowledge, writing, conversation." }
 ]
 
-/** The model's own name: hosts of many vendors' models write the vendor before it. */
+/** Returns the model name without a vendor prefix, which hosts of several vendors' models add. */
 const bareName = (model: string): string => model.toLowerCase().replace(/^.*\//, "")
 
-/** Returns the common strengths of a model; `undefined` if its name is unknown. */
+/** Returns the known strengths of a model. `undefined` if the name is unknown. */
 export const describe = (vendor: string, model: string): string | undefined =>
   families.find(
     (family) =>
@@ -95,7 +96,7 @@ export const describe = (vendor: string, model: string): string | undefined =>
       family.models.test(bareName(model))
   )?.description
 
-/** The name with the vendor that serves the model by its own name, or with Ollama where many do. */
+/** Returns the name with the vendor that serves the model under this name, or with Ollama if several vendors do. */
 export const fullName = (model: string): string | undefined => {
   const family = families.find(({ models }) => models.test(bareName(model)))
   return family === undefined ? undefined : `${family.vendor ?? "ollama"}:${model}`

@@ -8,7 +8,7 @@ import * as DownloadProgress from "../view/DownloadProgress.ts"
 
 type Package = typeof import("@divisi/policy-llamacpp")
 
-/** Loads it; throws what to do where it is not installed. */
+/** Loads the package. If it is not installed, throws an error that says how to install it. */
 export const load = async (): Promise<Package> => {
   try {
     return await import("@divisi/policy-llamacpp")
@@ -17,7 +17,7 @@ export const load = async (): Promise<Package> => {
   }
 }
 
-/** The same for commands. */
+/** The package, for use by commands. */
 export const loaded: Effect.Effect<Package, Failure> = Effect.tryPromise({
   try: load,
   catch: (error) => failed(messageOf(error))
@@ -32,7 +32,10 @@ const threadsIn = (text: string, where: string): number => {
   return threads
 }
 
-/** A name as `model.gguf?threads=2`: the model, and the threads if they are given. Throws for other settings. */
+/**
+ * Parses a name such as `model.gguf?threads=2` into the model and the number of threads. Throws an error for any other
+ * parameter.
+ */
 export const named = (name: string): { readonly model: string; readonly threads?: number | undefined } => {
   const [, model = name, settings] = /^([^?]*)\?(.*)$/.exec(name) ?? []
   if (settings === undefined) return { model }
@@ -44,7 +47,7 @@ export const named = (name: string): { readonly model: string; readonly threads?
 /** Returns options for a download that show its progress on a terminal. */
 export const downloading = () => ({ onProgress: DownloadProgress.make(drawing(process.stderr), Date.now) })
 
-/** Loading of local models by the command line: downloads and notices are printed on the error output. */
+/** Options for loading local models from the command line. Downloads and notices are printed to standard error. */
 export const loading = (threads?: number | undefined) => ({
   threads:
     threads ?? (process.env.DIVISI_THREADS ? threadsIn(process.env.DIVISI_THREADS, "DIVISI_THREADS") : undefined),

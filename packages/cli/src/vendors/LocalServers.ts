@@ -1,4 +1,4 @@
-/** Servers of models on this machine: where they listen, and who answers. */
+/** Detects model servers on this machine and their models. */
 import type { Environment } from "@divisi/recipes/Environment"
 import * as Effect from "effect/Effect"
 
@@ -15,14 +15,14 @@ export const servers = [
 export interface Answering {
   readonly vendor: string
   readonly baseURL: string
-  /** Returns the models that generate text. */
+  /** Names of the models that generate text. */
   readonly models: ReadonlyArray<string>
 }
 
-/** A server on this machine responds quickly, unless the machine is busy. */
+/** Timeout in milliseconds. Local servers respond quickly, unless the machine is busy. */
 const patienceMillis = 3_000
 
-/** The same lists contain models that write no text. */
+/** Whether a model generates text. Model lists also contain embedding, speech and other models. */
 const isChat = (model: string): boolean => !/embed|rerank|whisper|tts|clip|bge-|minilm/i.test(model)
 
 /** Returns the models of a server, or `undefined` if it does not respond. */
@@ -41,7 +41,7 @@ const modelsOf = async (baseURL: string): Promise<ReadonlyArray<string> | undefi
   }
 }
 
-/** Asks the places that the environment names, or else the usual ports. */
+/** Queries the addresses set in the environment, or the default ports otherwise. */
 export const look = (environment: Environment): Effect.Effect<ReadonlyArray<Answering>> =>
   Effect.promise(async () => {
     const asked = servers.map(async ({ baseURL, variable, vendor }): Promise<ReadonlyArray<Answering>> => {

@@ -1,4 +1,4 @@
-/** Prices of workers without a list price: local models, compatible servers, own contracts. */
+/** Prices for workers without a list price: local models, compatible servers, and individual contracts. */
 
 import { Nearest } from "@divisi/core"
 import { free, type Pricing } from "@divisi/core/Usage"
@@ -9,15 +9,15 @@ import * as Result from "effect/Result"
 import type { Config } from "../config.ts"
 import { type Failure, usage } from "../invocation/Failure.ts"
 
-/** Prices by the id of a worker; under `"*"` that of all others whose price is unknown. */
+/** Prices by worker id. The key `"*"` applies to all workers with an unknown price. */
 export type Prices = Readonly<Record<string, Pricing>>
 
-/** Key for all workers whose price is unknown. */
+/** Key for all workers with an unknown price. */
 const others = "*"
 
 const amount = String.raw`\d+(?:\.\d+)?`
 
-/** Reads `0`, or `0.5/1.5`: USD per million tokens in and out. */
+/** Parses a price in USD per million input and output tokens: `0` or `0.5/1.5`. */
 const parsePrice = (text: string): Pricing | undefined => {
   const found = new RegExp(`^(${amount})(?:/(${amount}))?$`).exec(text)
   if (found === null) return undefined
@@ -27,8 +27,8 @@ const parsePrice = (text: string): Pricing | undefined => {
 }
 
 /**
- * Reads what `--price` says: prices with the ids of their workers before them, or one for all whose price is unknown;
- * `undefined` where it says none.
+ * Parses the value of `--price`: prices prefixed with worker ids, or one price for all workers with an unknown price.
+ * `undefined` if it is invalid.
  */
 export const parse = (text: string): Prices | undefined => {
   const entries = text.split(",").map((item) => {
@@ -49,7 +49,8 @@ export const of = (config: Config, flags: { readonly price?: Option.Option<Price
 })
 
 /**
- * Returns a worker with its own given price, which replaces a list price; or with the price for all that have no price.
+ * Returns a worker with its configured price, which replaces a list price. A worker with no price receives the price
+ * configured for all such workers, if any.
  */
 export const priced =
   (prices: Prices) =>
@@ -73,7 +74,7 @@ export const checkIds = (
   )
 }
 
-/** Fails if a cost limit cannot be enforced because a price is unknown; the message has the missing flag. */
+/** Fails if a cost limit cannot be enforced because a price is unknown. The message contains the missing flag. */
 export const checkLimit = (workers: ReadonlyArray<Worker>, limit: number | undefined): Effect.Effect<void, Failure> => {
   const unpriced = workers.filter(({ pricing }) => pricing === undefined).map(({ id }) => id)
   if (limit === undefined || unpriced.length === 0) return Effect.void
@@ -90,5 +91,5 @@ export const checkLimit = (workers: ReadonlyArray<Worker>, limit: number | undef
   )
 }
 
-/** As a shell takes it. */
+/** Quotes an argument for use in a shell, if necessary. */
 const quoted = (text: string): string => (/^[\w:./@=+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)

@@ -28,5 +28,5 @@ const llamacpp: Vendor.Vendor = {
     })
 }
 
-/** All of them. */
+/** All supported vendors. */
 export const vendors: ReadonlyArray<Vendor.Vendor> = [...Vendor.vendors, llamacpp]

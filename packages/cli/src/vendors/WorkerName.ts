@@ -1,4 +1,4 @@
-/** Workers of the vendors' models, by the names that `--pool` and `--policy` take. */
+/** Creates workers for vendors' models from the names accepted by `--pool` and `--policy`. */
 import { Nearest } from "@divisi/core"
 import { free } from "@divisi/core/Usage"
 import type { Worker } from "@divisi/core/Worker"
@@ -14,7 +14,7 @@ import * as KnownModels from "./KnownModels.ts"
 import { Threads } from "./LocalModels.ts"
 import { vendors } from "./Vendors.ts"
 
-/** The paper's pool by the name that the command line has for it: `paper:controlled`. */
+/** Prefix of the name for the paper's pool on the command line: `paper:controlled`. */
 const paper = "paper"
 
 const paperSetting = (name: string): PaperSetting | undefined =>
@@ -41,7 +41,7 @@ export const hasVendor = (name: string): Effect.Effect<boolean> => {
   )
 }
 
-/** Returns the problem with a name, if it has one. */
+/** Returns the reason why a name is invalid, or `undefined` if it is valid. */
 const problemOf = (name: string, environment: Environment): string | undefined => {
   const reference = Vendor.parse(name)
   if (reference === undefined) {
@@ -56,7 +56,7 @@ const problemOf = (name: string, environment: Environment): string | undefined =
   return meant ? `${explained} (Did you mean ${meant}:${reference.model}?)` : explained
 }
 
-/** The pool of small local models by the name that the command line has for it. */
+/** Name of the pool of small local models on the command line. */
 const localPool = "llamacpp:default"
 
 const makeLocalPool = (threads: number | undefined): Effect.Effect<ReadonlyArray<Worker>, Failure> =>
@@ -72,7 +72,7 @@ const makeLocalPool = (threads: number | undefined): Effect.Effect<ReadonlyArray
 /** Whether workers need the keys of their vendors. `false` if they are priced and not called. Default: `true`. */
 export const NeedsKeys = Context.Reference<boolean>("divisi/NeedsKeys", { defaultValue: () => true })
 
-/** An environment in which no vendor's key is missing. */
+/** Returns an environment in which every vendor's key is set. */
 const withKeys = (environment: Environment): Environment => ({
   ...Object.fromEntries(vendors.filter(({ needsKey }) => needsKey).map(({ keys }) => [keys[0]!, "not called"])),
   ...environment
@@ -82,8 +82,8 @@ const isHere = (baseURL: string | undefined): boolean =>
   baseURL === undefined || ["localhost", "127.0.0.1", "[::1]"].includes(URL.parse(baseURL)?.hostname ?? "")
 
 /**
- * Whether a vendor's tokens are free: a server of models that is known by name, on this machine. An unknown one may
- * pass calls on to others.
+ * Whether a vendor's tokens are free: true for known model servers on this machine. An unknown server may forward calls
+ * to other vendors.
  */
 const isFree = (vendor: Vendor.Vendor, { apiKey, baseURL }: Vendor.Connection): boolean =>
   vendors.includes(vendor) && !vendor.needsKey && apiKey === undefined && isHere(baseURL)
@@ -110,8 +110,8 @@ const make = (
 }
 
 /**
- * Returns the workers for each of these names: one for `vendor:model`, several for `paper:controlled`. All missing
- * parts are reported together.
+ * Returns the workers for the given names: one for `vendor:model`, several for `paper:controlled`. All problems are
+ * reported together.
  */
 export const workers = Effect.fnUntraced(function* (
   names: ReadonlyArray<string>

@@ -1,17 +1,22 @@
-/** Asks a person whether a tool may be run. Only one question is open at a time, and "always" is remembered. */
+/**
+ * Asks the user whether a tool may run. Only one question is shown at a time, and the answer "always" is remembered.
+ */
 import type { Price, RunEvent, Tool } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import { clean, oneLine } from "./Line.ts"
 import * as PlanPrice from "./PlanPrice.ts"
 
-/** Shows lines to a person, and returns the text typed after the last; `undefined` if the input has ended. */
+/**
+ * Shows lines to the user, and returns the text that the user enters after the last line. `undefined` if the input has
+ * ended.
+ */
 export type Ask = (lines: ReadonlyArray<string>) => Effect.Effect<string | undefined>
 
-/** Hidden text could be the important part, so little is omitted. */
+/** Maximum length of displayed arguments, in characters. Large, because omitted text could be the important part. */
 const mostCharacters = 4_000
 
-/** Arguments as people read them: all of them, but for texts that no terminal holds. */
+/** Formats arguments for display. They are complete unless they are too long for a terminal. */
 const argumentsOf = (text: string): ReadonlyArray<string> => {
   const shown = text.length <= mostCharacters ? text : `${text.slice(0, mostCharacters)} … (${text.length} characters)`
   return clean(pretty(shown)).split("\n")
@@ -32,7 +37,7 @@ const questionOf = ({ call, worker }: Tool.ToolContext): ReadonlyArray<string> =
 
 const prompt = "Run it? (y)es, (n)o, (a)lways this tool: "
 
-/** Parses a person's answer; `undefined` if the question must be repeated. */
+/** Parses the user's answer. `undefined` if the question must be repeated. */
 const read = (said: string | undefined): "yes" | "no" | "always" | undefined => {
   // Without an answer, the tool is not allowed.
   if (said === undefined) return "no"
@@ -41,7 +46,7 @@ const read = (said: string | undefined): "yes" | "no" | "always" | undefined => 
   )
 }
 
-/** The plan that waits, with its price. */
+/** Formats the plan to approve, with its price. */
 const planLines = (text: string): ReadonlyArray<string> => {
   const { plan, price } = JSON.parse(text) as { readonly plan: string; readonly price: Price.Price }
   return [...clean(plan).trimEnd().split("\n"), ...PlanPrice.lines(price)].map((line) => `  ${line}`)
@@ -49,7 +54,7 @@ const planLines = (text: string): ReadonlyArray<string> => {
 
 const planPrompt = "Run this plan? (y)es, (n)o: "
 
-/** Asks a person whether a plan may run. */
+/** Asks the user whether a plan may run. */
 export const ofPlan =
   (ask: Ask) =>
   ({ call, worker }: RunEvent.WaitingCall): Effect.Effect<{ readonly approved: boolean }> =>
@@ -60,7 +65,7 @@ export const ofPlan =
       return { approved: answer !== "no" }
     })
 
-/** Creates a prompt over a way of asking. Tools that are always allowed cause no question. */
+/** Creates an approval function that uses the given prompt. Tools that are always allowed are not asked about again. */
 export const make = (): ((ask: Ask) => (request: Tool.ToolContext) => Effect.Effect<boolean>) => {
   const allowed = new Set<string>()
   const asking = Semaphore.makeUnsafe(1)

@@ -1,26 +1,26 @@
 /**
  * A block of lines at the end of the terminal that is redrawn in place.
  *
- * Lines are overwritten and not erased first, to avoid flicker. A narrower window breaks existing lines; the next frame
- * counts the rows that they occupy.
+ * Lines are overwritten without being erased first, to avoid flicker. If the window becomes narrower, existing lines
+ * wrap; the next frame accounts for the rows that they occupy.
  */
 import { type Line, toAnsi, toText, widthOf } from "./Line.ts"
 
 const escape = "\u001b["
 
-/** Hides the cursor, which would jump about in a block. */
+/** Hides the cursor, which would jump around in a block. */
 export const hideCursor = `${escape}?25l`
 
-/** Shows the cursor again. */
+/** Shows the cursor. */
 export const showCursor = `${escape}?25h`
 
-/** How many rows lines take in a window of that many columns. */
+/** Returns the number of rows that lines occupy in a window with the given number of columns. */
 const rowsOf = (lines: ReadonlyArray<Line>, columns: number): number =>
   lines.reduce((rows, line) => rows + Math.max(1, Math.ceil(widthOf(toText(line)) / Math.max(1, columns))), 0)
 
 /**
- * Returns the output that replaces the lines of the previous frame. The cursor is on the line after the block before
- * and after.
+ * Returns the output that replaces the lines of the previous frame. Before and after it, the cursor is on the line
+ * below the block.
  */
 export const frame = (
   before: ReadonlyArray<Line>,

@@ -17,15 +17,17 @@ import * as Totals from "./Totals.ts"
 
 /** The parameters of a view. */
 export interface Screen {
-  /** The number of columns. */
+  /** Number of columns. */
   readonly width: number
-  /** The number of rows. Further lines are omitted. Default: unlimited. */
+  /** Number of rows. Lines that exceed it are omitted. Default: unlimited. */
   readonly height?: number | undefined
-  /** The time in milliseconds since the Unix epoch, on the same clock as the events. */
+  /** Current time in milliseconds since 1970, on the same clock as the events. */
   readonly now: number
 }
 
-/** Detail of each step: one line; its subtask, too; its answer, too; or as much as fits. */
+/**
+ * Level of detail for each step: 0 shows one line, 1 adds its subtask, 2 adds its answer, and 3 shows as much as fits.
+ */
 type Detail = 0 | 1 | 2 | 3
 
 const spinner = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
@@ -68,7 +70,7 @@ const callFacts = ({ lost }: Transcript.StepRecord): ReadonlyArray<string> =>
 
 const isRefusal = ({ finishReason }: Transcript.StepRecord): boolean => finishReason === "refusal"
 
-/** `now` is absent once the run has ended: what has not ended by then never will. */
+/** `now` is undefined once the run has ended, since unfinished calls will never finish then. */
 const facts = (step: Transcript.StepRecord, isPlay: boolean, now: number | undefined): ReadonlyArray<Span> => {
   switch (step.state) {
     case "waiting":
@@ -95,7 +97,7 @@ const facts = (step: Transcript.StepRecord, isPlay: boolean, now: number | undef
 
 const lastLine = (text: string): string => oneLine(text.trimEnd().split("\n").at(-1) ?? "")
 
-/** The lines of a text with a sign before the first, at most `count` of them. */
+/** Returns the first lines of a text, at most `count`, with a sign before the first line. */
 const excerpt = (
   sign: string,
   text: string,
@@ -110,7 +112,7 @@ const excerpt = (
   return shown.map((text, index) => [span(index === 0 ? sign : " ".repeat(indent), "dim"), span(text, style)])
 }
 
-/** A tool that was asked for, in one line. */
+/** Formats a tool call as one line. */
 const toolLine = (step: Transcript.StepRecord, tool: Transcript.ToolRecord, width: number): Line => {
   if (tool.endedAt === undefined) {
     const isWaiting = step.waitingFor?.some(({ call }) => call.id === tool.call.id) === true
@@ -129,7 +131,7 @@ const toolLine = (step: Transcript.StepRecord, tool: Transcript.ToolRecord, widt
   ]
 }
 
-/** Maximum number of tools to show. The most recent ones are shown. */
+/** Maximum number of tools to show for each level of detail. The most recent ones are shown. */
 const mostTools = { 0: 0, 1: 1, 2: 3, 3: Number.POSITIVE_INFINITY } as const
 
 const tools = (step: Transcript.StepRecord, width: number, detail: Detail): ReadonlyArray<Line> => {
@@ -137,7 +139,7 @@ const tools = (step: Transcript.StepRecord, width: number, detail: Detail): Read
   return asked.slice(Math.max(0, asked.length - mostTools[detail])).map((tool) => toolLine(step, tool, width))
 }
 
-/** Returns the results of the checks on its workers' answers. */
+/** Returns the results of the checks on a step's answers. */
 const checks = ({ checks = [] }: Transcript.StepRecord, width: number): ReadonlyArray<Line> =>
   checks.map((check) => [
     span(check.passed ? "✓ " : "✗ ", check.passed ? "good" : "bad"),
@@ -166,7 +168,10 @@ const stepDetail = (
   ]
 }
 
-/** Returns the steps of a plan with its topology drawn next to them; if that does not fit, with the inputs of each. */
+/**
+ * Returns the steps of a plan with the topology drawn next to them or, if the drawing does not fit, with a list of
+ * inputs for each step.
+ */
 const plan = (
   run: Transcript.Transcript,
   round: Transcript.RoundRecord,
@@ -211,7 +216,7 @@ const plan = (
 // Rounds
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The end of what the policy has written of its plan so far. */
+/** Returns the end of the plan text that the policy has written. */
 const writing = (
   { policy }: Transcript.Transcript,
   round: Transcript.RoundRecord,
@@ -319,7 +324,8 @@ const draw = (run: Transcript.Transcript, screen: Screen, detail: Detail): Reado
 }
 
 /**
- * Returns the live view: as many details as fit the height. If even the shortest view is too long, only its end.
+ * Returns the live view, with as many details as fit the height. If even the shortest view is too long, only its end is
+ * shown.
  *
  * **Example**
  *
@@ -352,7 +358,7 @@ export const live = (run: Transcript.Transcript, screen: Screen): ReadonlyArray<
   return []
 }
 
-/** Returns the final view with everything, regardless of its length. */
+/** Returns the final view, complete and regardless of its length. */
 export const final = (run: Transcript.Transcript, width: number): ReadonlyArray<Line> =>
   draw(run, { width, now: run.startedAt + (run.durationMillis ?? 0) }, 3)
 

@@ -1,9 +1,11 @@
-/** Progress of a download: a line that is rewritten on a terminal, and one every ten seconds elsewhere. */
+/**
+ * Shows the progress of a download: on a terminal as a line that is redrawn, otherwise as one line every ten seconds.
+ */
 import path from "node:path"
 import * as Progress from "./Progress.ts"
 import type { Output } from "./View.ts"
 
-/** As reported by `ModelStore`. */
+/** Progress as reported by `ModelStore`. */
 interface Download {
   readonly file: string
   readonly received: number
@@ -17,7 +19,7 @@ const describe = ({ file, received, total }: Download): string => {
   return `${path.basename(file)}: ${gigabytes(received)}${of === "" ? " GB" : of}`
 }
 
-/** Progress on an output. `now` is in milliseconds. */
+/** Creates a progress display for an output. `now` returns milliseconds. */
 export const make = (output: Output, now: () => number): ((download: Download) => void) => {
   const isLive = output.isTTY === true
   const progress = Progress.make(output, { isLive, now, plainMillis: 10_000, hasBar: false })

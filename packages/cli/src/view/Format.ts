@@ -1,6 +1,6 @@
-/** Numbers as people read them. */
+/** Formats numbers for display. */
 
-/** A duration: `12 ms`, `1.2 s`, `2 min 05 s`. */
+/** Formats a duration: `12 ms`, `1.2 s`, `2 min 05 s`. */
 export const duration = (millis: number): string => {
   if (millis < 999.5) return `${Math.max(0, Math.round(millis))} ms`
   if (millis < 59_950) return `${(millis / 1000).toFixed(1)} s`
@@ -20,12 +20,12 @@ const dollars = (usd: number): string => {
   return `$${usd.toFixed(digits).replace(/(\.\d\d\d*?)0+$/, "$1")}`
 }
 
-/** A place in a row: `2nd`, `3rd`, `4th`. */
+/** Formats an ordinal number: `2nd`, `3rd`, `4th`. */
 export const nth = (value: number): string => {
   const ending = value % 100 > 10 && value % 100 < 14 ? "th" : (["th", "st", "nd", "rd"][value % 10] ?? "th")
   return `${value}${ending}`
 }
 
-/** A whole number with its noun: `1 call`, `1,204 tokens`. */
+/** Formats an integer with its noun: `1 call`, `1,204 tokens`. */
 export const count = (value: number, noun: string): string =>
   `${value.toLocaleString("en-US")} ${noun}${value === 1 ? "" : "s"}`

@@ -3,7 +3,7 @@ import { styleText } from "node:util"
 import stringWidth from "string-width"
 import wrapAnsi from "wrap-ansi"
 
-/** The style of a span if colors are used. */
+/** The style of a span, used if colors are enabled. */
 export type Style = "plain" | "dim" | "bold" | "good" | "bad" | "busy" | "name"
 
 /** A part of a line with one style. */
@@ -24,29 +24,30 @@ const formats = {
   name: "cyan"
 } as const satisfies Record<Exclude<Style, "plain">, Parameters<typeof styleText>[0]>
 
-/** Makes a span from clean text without a line break. Default style: `plain`. */
+/** Creates a span. The text is sanitized and must not contain a line break. Default style: `plain`. */
 export const span = (text: string, style: Style = "plain"): Span => ({ text: clean(text).replaceAll("\n", " "), style })
 
-/** Makes a line with one span. */
+/** Creates a line with one span. */
 export const line = (text: string, style: Style = "plain"): Line => [span(text, style)]
 
-/** The empty line. */
+/** An empty line. */
 export const blank: Line = []
 
-/** Returns the number of columns of a text. */
+/** Returns the number of terminal columns that a text occupies. */
 export const widthOf = (text: string): number => stringWidth(text)
 
 /**
- * Characters that would act on a display: control characters, including those above 127, except tabs and line feeds;
- * line separators that only some programs recognize; bidirectional marks.
+ * Matches characters that affect the display: control characters (including C1, but not tabs and line feeds), line
+ * separators that only some programs recognize, and bidirectional marks.
  */
 export const acting =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 /**
- * Whole escape sequences: strings for the terminal itself (titles, the clipboard) with what ends them on their line, and
- * commands. Node's own pattern takes quadratic time on beginnings without an end; here no two attempts read the same text.
+ * Matches complete escape sequences: commands, and strings for the terminal (such as titles and clipboard content) up
+ * to their terminator or the end of the line. Node's own pattern takes quadratic time on unterminated sequences. With
+ * this pattern, no two attempts read the same text.
  */
 const sequences =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must go
@@ -63,17 +64,17 @@ export const clean = (text: string): string =>
     .replace(/\t/g, "  ")
     .replace(acting, "")
 
-/** Returns clean text on one line. */
+/** Returns sanitized text on one line. */
 export const oneLine = (text: string): string => clean(text).replace(/\s+/g, " ").trim()
 
 /**
- * Splits clean text into lines of at most `width` columns, between words if possible. If only the first `most` lines
- * are needed, wrapping stops early; one more line shows that the text continues.
+ * Splits sanitized text into lines of at most `width` columns, between words if possible. If only the first `most`
+ * lines are needed, wrapping stops early. One additional line then indicates that the text continues.
  */
 export const wrap = (text: string, width: number, most = Number.POSITIVE_INFINITY): ReadonlyArray<string> =>
   clean(text)
     .trim()
-    // A character that can be seen takes 16 units at the very most, as a family of emoji.
+    // //A visible character consists of at most 16 code units, as in a family emoji.
     .slice(0, 16 * Math.max(1, width) * (most + 1))
     .split("\n")
     .flatMap((paragraph) =>
@@ -84,7 +85,7 @@ export const wrap = (text: string, width: number, most = Number.POSITIVE_INFINIT
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" })
 
-/** Truncates a text to `width` columns, with `…` at the end. */
+/** Truncates text to `width` columns and adds `…`. */
 export const cut = (text: string, width: number): string => {
   if (text.length <= width && widthOf(text) <= width) return text
   if (width < 1) return ""
@@ -112,14 +113,14 @@ export const fit = (line: Line, width: number): Line => {
   return fitted
 }
 
-/** Returns the text of a line without colors. */
+/** Returns a line's text without colors. */
 export const toText = (line: Line): string =>
   line
     .map((span) => span.text)
     .join("")
     .trimEnd()
 
-/** Returns the text of a line with escape sequences for its colors. */
+/** Returns a line's text with escape sequences for its colors. */
 export const toAnsi = (line: Line): string =>
   line
     .map(({ style, text }) =>

@@ -1,4 +1,4 @@
-/** The view of a run for a pipe or a log: one or more lines per event, never redrawn. */
+/** The view of a run for a pipe or a log: prints one or more lines per event and is never redrawn. */
 
 import { Transcript, type Workflow } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
@@ -8,11 +8,11 @@ import { clean, oneLine } from "./Line.ts"
 import * as Records from "./Records.ts"
 import * as Totals from "./Totals.ts"
 
-/** Something that happened in a run. */
+/** An event in a run, as shown in the view. */
 export interface Entry {
-  /** A unique key within the run, which is the same in later transcripts. */
+  /** A key that is unique within the run, and stays the same in later transcripts. */
   readonly key: string
-  /** The time in milliseconds since 1970. */
+  /** Time in milliseconds since 1970. */
   readonly at: number
   readonly lines: ReadonlyArray<string>
 }
@@ -45,7 +45,7 @@ export const label = (text: string): string => text.padEnd(9)
 
 type Run = Transcript.Transcript
 
-/** Describes a failed call. A text already printed for an earlier call is not repeated. */
+/** Describes a failed call. Text that was already printed for an earlier call is not repeated. */
 const lost = (run: Run, calls: ReadonlyArray<Transcript.LostCall>, index: number): string => {
   const call = calls[index]!
   if (call.reason === undefined) {
@@ -82,7 +82,7 @@ const ended = (run: Run, step: Transcript.StepRecord): string => {
   return `${oneLine(step.worker)} failed${calls}${why === "" ? "" : `: ${why}`}`
 }
 
-/** Returns the turns of a step before its answer: texts, tool calls, and their results. */
+/** Returns the turns of a step before its answer: text, tool calls and their results. */
 const turns = ({
   turns = []
 }: Transcript.StepRecord): ReadonlyArray<readonly [at: number, what: string, text: string]> =>
@@ -108,7 +108,10 @@ const turns = ({
     ]
   })
 
-/** A failed item: that of an answered one is part of the step's last line. */
+/**
+ * Returns an entry for each failed item. If the step was answered, failed items are part of the step's last line
+ * instead.
+ */
 const ofItems = (key: string, { items = [], step }: Transcript.StepRecord): ReadonlyArray<Entry> =>
   items.flatMap(({ detail = "", endedAt, item, state, worker }) =>
     state !== "failed" || endedAt === undefined

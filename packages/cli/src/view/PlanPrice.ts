@@ -1,4 +1,4 @@
-/** The price of a plan, as a table. */
+/** Formats the price of a plan as a table. */
 import type { Price } from "@divisi/core"
 import * as Format from "./Format.ts"
 import { table } from "./Table.ts"
@@ -10,7 +10,7 @@ const row = (name: string, { calls, costUsd, tokens }: Price.Amount): ReadonlyAr
   costUsd === undefined ? "unknown" : Format.cost(costUsd)
 ]
 
-/** One row for each of the three amounts. */
+/** Returns one row each for the minimum, likely and maximum price. */
 export const lines = ({ least, likely, most }: Price.Price): ReadonlyArray<string> =>
   table([["price", "calls", "tokens", "cost"], row("least", least), row("likely", likely), row("most", most)]).split(
     "\n"

@@ -1,5 +1,6 @@
 /**
- * Displays the progress of long commands: a line that is redrawn on a terminal, or a line from time to time elsewhere.
+ * Displays the progress of long commands: on a terminal as a line that is redrawn, otherwise as a line printed at
+ * intervals.
  */
 import { cut, oneLine } from "./Line.ts"
 import type { Output } from "./View.ts"
@@ -12,20 +13,20 @@ export interface State {
   readonly text: string
 }
 
-/** A line of progress. */
+/** A progress display. */
 export interface Progress {
   readonly show: (state: State) => void
-  /** Takes the line away. */
+  /** Removes the line. */
   readonly close: () => void
 }
 
-/** How progress is shown. Times are in milliseconds. */
+/** Options for displaying progress. Times are in milliseconds. */
 export interface Options {
   readonly isLive: boolean
   readonly now: () => number
-  /** Between two lines where they cannot be drawn again. */
+  /** Interval between two lines if they cannot be redrawn. */
   readonly plainMillis: number
-  /** Whether a bar precedes the text on a terminal; otherwise the last text remains. */
+  /** Whether a bar precedes the text on a terminal. Without a bar, the last text stays visible at the end. */
   readonly hasBar: boolean
 }
 
@@ -33,21 +34,21 @@ const barWidth = 24
 const liveMillis = 100
 const eraseToEnd = "\u001b[K"
 
-/** A bar, filled by eighths of a column. */
+/** Formats a progress bar with a resolution of an eighth of a column. */
 export const bar = (done: number, total: number, width = barWidth): string => {
   const eighths = total === 0 ? 0 : Math.floor((done / total) * width * 8)
   const rest = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8]!
   return `${"█".repeat(Math.floor(eighths / 8))}${rest}`.padEnd(width)
 }
 
-/** Progress on an output. The last state is always shown. */
+/** Creates a progress display for an output. The final state is always shown. */
 export const make = (output: Output, { hasBar, isLive, now, plainMillis }: Options): Progress => {
   let last = Number.NEGATIVE_INFINITY
   let isDrawn = false
   let untold: State | undefined
   const draw = ({ done, text, total }: State) => {
     const filled = hasBar && total !== undefined ? `▕${bar(done, total)}▏ ` : ""
-    // Without a bar the last text stays.
+    // //Without a bar, the final text stays visible.
     const isKept = done === total && !hasBar
     output.write(`\r${cut(`${filled}${oneLine(text)}`, (output.columns ?? 80) - 1)}${eraseToEnd}${isKept ? "\n" : ""}`)
     isDrawn = !isKept
@@ -63,7 +64,7 @@ export const make = (output: Output, { hasBar, isLive, now, plainMillis }: Optio
       draw(state)
     },
     close: () => {
-      // Plain lines end with the final progress, even if the work stopped between two of them.
+      // //The last plain line shows the final progress, even if the work stopped between two lines.
       if (!isLive && untold !== undefined) output.write(`${oneLine(untold.text)}\n`)
       untold = undefined
       if (isDrawn) output.write(`\r${eraseToEnd}`)

@@ -1,4 +1,4 @@
-/** Texts that views derive from a transcript's records. */
+/** Text that several views derive from a transcript's records. */
 
 import { type RunEvent, Topology, Transcript, type Workflow } from "@divisi/core"
 import * as Message from "@divisi/core/Message"
@@ -6,7 +6,7 @@ import type { Paid } from "@divisi/core/Usage"
 import * as Format from "./Format.ts"
 import { cut, oneLine, widthOf } from "./Line.ts"
 
-/** Whether a step's call was interrupted and not repeated. */
+/** Whether a step's call was interrupted and not retried. */
 export const isStopped = ({ lost, state }: Transcript.StepRecord): boolean => {
   const last = lost.at(-1)
   return state === "running" && last !== undefined && last.reason === undefined && last.isInDoubt !== true
@@ -20,11 +20,11 @@ export const isPlay = ({ pool }: Pick<Transcript.Transcript, "pool">, worker: st
 export const isAllPlay = ({ pool }: Pick<Transcript.Transcript, "pool">): boolean =>
   pool.length > 0 && pool.every(({ isPlay }) => isPlay === true)
 
-/** The message of a failed step, where its last failed call has not said the same. */
+/** Returns the message of a failed step, unless its last failed call already reported the same message. */
 export const ownFailure = ({ detail = "", lost }: Transcript.StepRecord): string =>
   lost.some(({ message }) => message === detail) ? "" : detail
 
-/** Returns the payment for a step's answer, including its earlier turns: for a nested run, the run's total. */
+/** Returns the price of a step's answer, including its earlier turns. For a nested run, this is the run's total. */
 export const paidFor = (step: Transcript.StepRecord): Paid | undefined =>
   Transcript.isNested(step) && step.paid !== undefined
     ? Transcript.spendSoFar(step.nested!)
@@ -84,7 +84,7 @@ export const revised = ({ answer, decision }: Transcript.RevisionRecord): string
 /** Returns the worker that was originally assigned to a step. */
 export const planned = ({ reassigned, worker }: Transcript.StepRecord): string => reassigned[0]?.from ?? worker
 
-/** Texts of tools may be megabytes; so much of one is looked at. */
+/** Maximum number of characters of a tool's text to inspect, because tools can return megabytes. */
 const mostLookedAt = 1_000
 
 const glance = (text: string, width: number): string => cut(oneLine(text.slice(0, mostLookedAt)), width)
@@ -101,7 +101,7 @@ export const toolProgress = ({ progress: reported }: Pick<Transcript.ToolRecord,
   return [...count, ...(message === undefined ? [] : [oneLine(message)])].join(", ")
 }
 
-/** Returns a tool's result, shortened; other content is counted. */
+/** Returns a tool's result, shortened. Content other than text is only counted. */
 export const toolResult = ({ content = "" }: Transcript.ToolRecord, width = 200): string => {
   const media = Message.parts(content).filter(({ type }) => type !== "text").length
   const text = glance(Message.text(content), width)
@@ -110,7 +110,7 @@ export const toolResult = ({ content = "" }: Transcript.ToolRecord, width = 200)
     : [text, `[${media === 1 ? "a picture or file" : `${media} pictures and files`}]`].join(" ").trim()
 }
 
-/** Fits a tool call and its status into one line: neither hides the other. */
+/** Fits a tool call and its status into one line, so that both stay visible. */
 export const fitting = (
   tool: Transcript.ToolRecord,
   said: string,
@@ -122,7 +122,7 @@ export const fitting = (
   return [call, cut(said, Math.max(1, width - widthOf(call)))]
 }
 
-/** A tool that was asked for and what it gave, as {@link fitting}. */
+/** Returns a tool call and its result, as {@link fitting}. */
 export const toolTexts = (tool: Transcript.ToolRecord, width: number): readonly [call: string, result: string] =>
   fitting(tool, toolResult(tool, width), width)
 
@@ -139,10 +139,10 @@ export const approval = ({ decision, waitingFor }: Transcript.RoundRecord): stri
 export const waiting = (call: RunEvent.WaitingCall): string =>
   call.for === "approval" ? `waits for approval of ${toolCall(call)}` : `waits for the result of ${toolCall(call)}`
 
-/** Describes the round of a policy that answers itself. */
+/** Describes a round in which the policy answers the question itself. */
 export const ownAnswer = "answers directly, without a plan"
 
-/** Names the step of a partial answer, or the draft of the policy. */
+/** Returns the name of the step that produced a partial answer, or a name for the policy's draft. */
 export const partialOf = ({ step, worker }: Transcript.PartialAnswer): string =>
   step === undefined ? "The policy's draft" : `Partial answer from step ${step} by ${oneLine(worker ?? "")}`
 

@@ -1,13 +1,13 @@
-/** Reports the steps and plans of a run from which nothing has come for a while, for views that are not redrawn. */
+/** Reports steps and plans without output for a while, for views that are not redrawn. */
 import type { RunEvent, Transcript } from "@divisi/core"
 import * as Format from "./Format.ts"
 import { oneLine } from "./Line.ts"
 import * as Records from "./Records.ts"
 
-/** A silence is reported after a minute, and again each time it is twice as long. */
+/** A silent call is reported after a minute, and again each time the silence has doubled. */
 const firstMillis = 60_000
 
-/** Something that is under way, by a key of its own. */
+/** A step or plan in progress, identified by a unique key. */
 interface UnderWay {
   readonly key: string
   readonly label: string
@@ -34,12 +34,12 @@ const keyOf = (event: RunEvent.RunEvent): string | undefined => {
   return "step" in event && event.step !== undefined ? `${event.round}.${event.step}` : `${event.round}`
 }
 
-/** Follows the events of a run. */
+/** Creates a tracker that follows the events of a run. */
 export const make = () => {
   const heardAt = new Map<string, number>()
   const reported = new Map<string, number>()
   return {
-    /** Notes that something has come. */
+    /** Records the time of an event. */
     hear: (event: RunEvent.RunEvent): void => {
       const key = keyOf(event)
       if (key === undefined) return

@@ -11,11 +11,11 @@
  */
 import { Topology, type Workflow } from "@divisi/core"
 
-/** The drawing next to one step. All texts of a drawing have the same width. */
+/** The drawing next to one step. In a drawing, all text has the same width. */
 export interface Row {
-  /** The text to the left of the step's line. `●` represents the step. */
+  /** Text to the left of the step's line. `●` represents the step. */
   readonly node: string
-  /** The text to the left of the following lines, up to the next step. */
+  /** Text to the left of the following lines, up to the next step. */
   readonly below: string
 }
 
@@ -25,7 +25,7 @@ export interface StepGraph {
   readonly vote?: Row | undefined
 }
 
-/** The symbol of a step in a row. */
+/** Symbol for a step in a row. */
 export const dot = "●"
 
 /** Returns the inputs of each node. A vote is an additional node with all steps as inputs. */
@@ -37,14 +37,15 @@ const parentsOf = (workflow: Workflow.Workflow): ReadonlyArray<ReadonlyArray<num
 }
 
 /**
- * Returns a rail without a step: the leftmost free one, but not directly under the previous dot, which would link them.
+ * Returns a rail for a new step: the leftmost free one, except the one directly below the previous dot, which would
+ * look connected to it.
  */
 const freeRail = (rails: ReadonlyArray<number | undefined>, before: number | undefined): number => {
   const free = rails.findIndex((node, rail) => node === undefined && rail !== before)
   return free !== -1 ? free : rails.length === before ? rails.length + 1 : rails.length
 }
 
-/** The sign on a rail that the node at `rail` builds on. */
+/** Returns the symbol for a rail that provides an input to the node at `rail`. */
 const joint = (isFirst: boolean, isLast: boolean, goesOn: boolean): string => {
   if (isFirst) return goesOn ? "├" : "└"
   if (isLast) return goesOn ? "┤" : "┘"

@@ -1,9 +1,9 @@
-/** Rows with columns that line up. */
+/** Formats rows as a table with aligned columns. */
 import { oneLine, widthOf } from "./Line.ts"
 
 /**
- * The rows as clean text, each on one line, columns three spaces apart. The columns that `isRight` names are set to the right; by default all
- * but the first.
+ * Returns the rows as sanitized text, one line each, with columns three spaces apart. Columns for which `isRight`
+ * returns true are right-aligned; by default, these are all except the first.
  */
 export const table = (
   cells: ReadonlyArray<ReadonlyArray<string>>,
@@ -18,5 +18,5 @@ export const table = (
   return rows.map((row) => row.map(pad).join("   ").trimEnd()).join("\n")
 }
 
-/** Sets every column to the left. */
+/** Left-aligns every column. */
 export const toLeft = (): boolean => false

@@ -39,7 +39,7 @@ export const failed = (run: Transcript.Transcript): ReadonlyArray<string> => {
   return summary === undefined ? [] : [oneLine(summary)]
 }
 
-/** Whether the steps of the last round already show it, with their failures; a log also shows those of the plan. */
+/** Whether the steps of the last round already show this failure. In a log, the steps of the plan are also shown. */
 const isTold = ({ rounds }: Transcript.Transcript, detail: string, isLog: boolean): boolean => {
   const { lost = [], steps = [] } = rounds.at(-1) ?? {}
   const ofSteps = steps.flatMap((step) => (step.state === "failed" ? (step.detail ?? []) : []))
@@ -47,7 +47,7 @@ const isTold = ({ rounds }: Transcript.Transcript, detail: string, isLog: boolea
   return [...ofSteps, ...ofPlan].some((told) => detail.endsWith(told))
 }
 
-/** Returns the ending of a run, with a reason if necessary, and the figures that are not a vendor's. */
+/** Returns how a run ended, with a reason if necessary, and any figures that the vendor did not report. */
 export const lines = (
   run: Transcript.Transcript,
   isLog = false

@@ -10,19 +10,22 @@ import * as Silence from "./Silence.ts"
 
 /** Shows an active run. */
 export interface View {
-  /** Receives each event, after the run's transcript has been updated. */
+  /** Called with each event, after the run's transcript has been updated. */
   readonly show: (event: RunEvent.RunEvent) => void
-  /** Pauses under a question, whose last line awaits input, until it is resumed. Lines of the question remain. */
+  /**
+   * Pauses the view and shows a question below it, whose last line awaits input, until the view is resumed. The
+   * question's lines remain visible.
+   */
   readonly hold: (lines: ReadonlyArray<string>) => void
   readonly goOn: () => void
-  /** Leaves the terminal clean. To be called once, however the run ends. */
+  /** Restores the terminal. Must be called once when the run ends, however it ends. */
   readonly close: () => void
 }
 
-/** Returns the transcript of a run; `undefined` before it has started. */
+/** Returns the transcript of a run. `undefined` before the run has started. */
 export type Source = () => Transcript.Transcript | undefined
 
-/** The output of a view: a terminal knows its size. */
+/** The output stream of a view. Terminals report their size. */
 export interface Output {
   readonly isTTY?: boolean | undefined
   readonly columns?: number | undefined
@@ -30,10 +33,10 @@ export interface Output {
   readonly write: (text: string) => unknown
 }
 
-/** Milliseconds between two frames: 20 in a second. */
+/** Interval between two frames, in milliseconds: 20 frames per second. */
 const frameMillis = 50
 
-/** Events as lines of JSON. */
+/** Prints events as JSON Lines. */
 export const json = (output: Output, encode: (event: RunEvent.RunEvent) => string): View => ({
   show: (event) => void output.write(`${encode(event)}\n`),
   hold: () => {},
@@ -41,13 +44,13 @@ export const json = (output: Output, encode: (event: RunEvent.RunEvent) => strin
   close: () => {}
 })
 
-/** A clock, and what calls a function again and again until it is stopped. */
+/** A clock, and a function that calls another function repeatedly until it is stopped. */
 export interface Timing {
   readonly now: () => number
   readonly repeat: (call: () => void) => () => void
 }
 
-/** A second is exact enough for silences of minutes. It does not keep the process alive. */
+/** Checks once a second, which is precise enough to detect a silence of minutes. Does not keep the process alive. */
 const everySecond: Timing = {
   now: Date.now,
   repeat: (call) => {
@@ -57,8 +60,8 @@ const everySecond: Timing = {
 }
 
 /**
- * Prints plain lines, and the answer of a run on a separate output, if there is one. A call that is silent for a minute
- * is reported.
+ * Prints plain lines, and the run's answer on a separate output if there is one. A call without output for a minute is
+ * reported.
  */
 export const plain = (
   output: Output,
@@ -76,7 +79,7 @@ export const plain = (
   return {
     show: (event) => {
       silence.hear(event)
-      // Pieces of texts are most of the events and none of the lines.
+      // //Most events are chunks of text, which are not printed.
       const transcript = RunEvent.isTransient(event) ? undefined : run()
       if (transcript === undefined) return
       for (const { key, lines } of PlainView.entries(transcript)) {
@@ -110,7 +113,7 @@ export const quiet = (output: Output, run: Source, answers: Output): View => ({
   }
 })
 
-/** A block that is redrawn, and in the end the whole view. `now` is on the clock of the run. */
+/** Displays a block that is redrawn, and the complete view at the end. `now` uses the run's clock. */
 export const live = (output: Output, run: Source, now: () => number): View => {
   let before: ReadonlyArray<Line> = []
   let isClosed = false
@@ -120,7 +123,7 @@ export const live = (output: Output, run: Source, now: () => number): View => {
     const transcript = run()
     if (transcript === undefined) return
     const window = size()
-    // A line as wide as the window makes some terminals break it.
+    // //Some terminals wrap a line that is exactly as wide as the window.
     const lines = BlockView.live(transcript, { width: window.columns - 1, height: window.rows - 1, now: now() })
     output.write(Block.frame(before, lines, window))
     before = lines
@@ -166,12 +169,12 @@ export const live = (output: Output, run: Source, now: () => number): View => {
   }
 }
 
-/** Environment variables about the terminal. */
+/** Environment variables that describe the terminal. */
 export const terminal: Effect.Effect<Environment> = read(["NO_COLOR", "TERM", "CI"])
 
 /**
- * Whether a run is shown by redrawing: on a capable terminal, without `--plain`, and not in continuous integration,
- * whose logs retain every frame.
+ * Whether a run is displayed by redrawing: only on a capable terminal, without `--plain`, and not in continuous
+ * integration, where logs retain every frame.
  */
 export const isLive = (output: Output, environment: Environment): boolean => {
   const isSet = (name: string) => environment[name] !== undefined && environment[name] !== ""

@@ -1,18 +1,18 @@
-/** Parses a completion as a workflow, and describes the problem if it is not one. */
+/** Parses a completion as a workflow, and describes the problem if parsing fails. */
 import { type Workflow, WorkflowText } from "@divisi/core"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { clean, cut, widthOf } from "../view/Line.ts"
 import type { Reading } from "./flags.ts"
 
-/** The problem with a completion and its position: line and column count from 1. */
+/** A problem in a completion, and its position. Lines and columns start at 1. */
 export interface Problem {
   readonly line: number
   readonly column: number
   readonly message: string
 }
 
-/** A reader with its settings made up once, for any number of completions. */
+/** A parser with fixed settings that can be used for any number of completions. */
 export type Reader = (text: string) => Result.Result<WorkflowText.Reading, Problem>
 
 const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
@@ -25,7 +25,7 @@ const messageOf = ({ expected, reason }: WorkflowText.WorkflowTextError, isPoolK
     : reason.error.message
 }
 
-/** The reader that the flags ask for. Without a pool size every index from 0 is a worker. */
+/** Creates the parser for the given flags. Without a pool size, any index from 0 refers to a worker. */
 export const reader = (flags: Pick<Reading, "strict" | "poolSize" | "maxSteps" | "allowEmpty">): Reader => {
   const isPoolKnown = Option.isSome(flags.poolSize)
   const options: WorkflowText.Options = {
@@ -42,15 +42,15 @@ export const reader = (flags: Pick<Reading, "strict" | "poolSize" | "maxSteps" |
   }
 }
 
-/** The workflow as programs are given it. */
+/** Returns the workflow in the JSON format for programs. */
 export const toJson = ({ steps }: Workflow.Workflow): { readonly steps: Workflow.Workflow["steps"] } => ({
   steps: steps.map(({ access, subtask, worker }) => ({ worker, subtask, access }))
 })
 
-/** Columns shown before a problem's position if the line is too long to be shown whole. */
+/** Number of columns to show before a problem's position if the line is too long to be shown completely. */
 const leadingColumns = 40
 
-/** The line that a problem is in, with a caret under its place, and what the problem is. */
+/** Formats a problem: the line that contains it, a caret below its position, and its description. */
 export const showProblem = (text: string, problem: Problem): string => {
   const line = text.split(/\r\n|\r|\n/)[problem.line - 1] ?? ""
   const characters = line.slice(0, 4_000 + problem.column)

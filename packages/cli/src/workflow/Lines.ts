@@ -1,8 +1,8 @@
 /**
- * Completions by the thousand: one JSON string per line in, one JSON result per line out.
+ * Parses many completions: reads one JSON string per line and writes one JSON result per line.
  *
- * Works chunk by chunk: however large the input, what is held is one chunk and the line it ends in, and a slow reader
- * of the output slows the reading down. A line that is too long ends the reading.
+ * Works chunk by chunk. However large the input, only one chunk and the line that it ends in are held in memory, and
+ * reading waits for a slow reader of the output. A line that is too long stops the command.
  */
 import { once } from "node:events"
 import { createReadStream } from "node:fs"
@@ -32,11 +32,11 @@ export const resultOf = (reader: Reader, line: string): string => {
 }
 
 /**
- * The results of all lines, in pieces as large as the chunks they come from. A line of more than
- * `JsonLines.longestLine` bytes throws a `LineError`, which calls the input `file`.
+ * Generates the results for all lines, in pieces as large as the input chunks. A line of more than
+ * `JsonLines.longestLine` bytes throws a `LineError` that contains the name `file`.
  */
 export async function* results(reader: Reader, file: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  // The beginning of a line, in the chunks that hold it: joined once, when the line is whole.
+  // //Chunks with the beginning of an incomplete line, joined once the line is complete.
   let begun: Array<Buffer> = []
   let length = 0
   let number = 1
@@ -67,7 +67,7 @@ export async function* results(reader: Reader, file: string, chunks: AsyncIterab
   if (begun.length > 0) yield finish(Buffer.alloc(0))
 }
 
-/** Writes the results for all lines of a file, or of standard input where that is `-`. */
+/** Writes the results for all lines in a file, or in standard input if the file is `-`. */
 export const writeResults = async (reader: Reader, file: string, signal: AbortSignal): Promise<void> => {
   const source = file === "-" ? process.stdin : createReadStream(file)
   for await (const text of results(reader, file === "-" ? "Standard input" : file, source)) {

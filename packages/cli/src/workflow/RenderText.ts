@@ -1,11 +1,11 @@
-/** Draws a workflow in plain text: its steps with the topology next to them. */
+/** Draws a workflow as plain text: its steps with the topology next to them. */
 import { Topology, type Workflow } from "@divisi/core"
 import * as Format from "../view/Format.ts"
 import { wrap } from "../view/Line.ts"
 import { sees } from "../view/PlainView.ts"
 import * as StepGraph from "../view/StepGraph.ts"
 
-/** A workflow in a few words: `3 steps, best-of-n, width 2, depth 2`. */
+/** Summarizes a workflow: `3 steps, best-of-n, width 2, depth 2`. */
 export const summary = (workflow: Workflow.Workflow): string => {
   if (workflow.steps.length === 0) return "no steps, the previous answer is accepted"
   const topology = Topology.make(workflow)
@@ -13,7 +13,7 @@ export const summary = (workflow: Workflow.Workflow): string => {
   return `${count}, ${Topology.shape(topology)}, width ${Topology.width(topology)}, depth ${Topology.depth(topology)}`
 }
 
-/** The drawing, `width` columns wide. */
+/** Draws a workflow with the given width, in columns. */
 export const renderText = (workflow: Workflow.Workflow, width = 80): string => {
   const { rows } = StepGraph.make(workflow)
   const steps = workflow.steps.flatMap((step, index) => {

@@ -1,4 +1,4 @@
-/** `divisi workflow check`, `render` and `read`: what a model wrote, as a workflow. */
+/** `divisi workflow check`, `render` and `read`: parse a model's output as a workflow. */
 import { readFileSync } from "node:fs"
 import type { Workflow } from "@divisi/core"
 import * as Effect from "effect/Effect"
@@ -9,7 +9,7 @@ import * as StandardInput from "../invocation/StandardInput.ts"
 import * as Completion from "./Completion.ts"
 import type { Format, Reading } from "./flags.ts"
 
-/** Reads a whole file, or standard input for `-`. */
+/** Reads a complete file, or standard input if the file is `-`. */
 const readText = (file: string): Effect.Effect<string, Failure> =>
   file === "-"
     ? Effect.map(StandardInput.read(), (text) => text ?? "")
@@ -28,7 +28,7 @@ const readWorkflow = (input: Reading) =>
 
 const print = (text: string) => Effect.sync(() => void stdout.write(`${text}\n`))
 
-/** `divisi workflow check`. */
+/** Runs `divisi workflow check`. */
 export const check = Effect.fnUntraced(function* (input: Reading) {
   const { notes, workflow } = yield* readWorkflow(input)
   const { summary } = yield* Effect.promise(() => import("./RenderText.ts"))
@@ -53,20 +53,20 @@ const renderers: { readonly [F in Format]: () => Promise<(workflow: Workflow.Wor
   }
 }
 
-/** `divisi workflow render`. */
+/** Runs `divisi workflow render`. */
 export const render = Effect.fnUntraced(function* (input: Reading & { readonly format: Format }) {
   const { workflow } = yield* readWorkflow(input)
   const draw = yield* Effect.promise(renderers[input.format])
   yield* print(draw(workflow))
 })
 
-/** `divisi workflow read`. */
+/** Runs `divisi workflow read`. */
 export const read = Effect.fnUntraced(function* (input: Reading) {
   const { workflow } = yield* readWorkflow(input)
   yield* print(JSON.stringify(Completion.toJson(workflow)))
 })
 
-/** `divisi workflow read --lines`. */
+/** Runs `divisi workflow read --lines`. */
 export const readLines = (input: Reading): Effect.Effect<void, Failure> => {
   const reader = Completion.reader(input)
   return Effect.tryPromise({

@@ -1,4 +1,4 @@
-/** `divisi workflow`: its help. The implementation is loaded on demand. */
+/** Defines `divisi workflow` with its help. The implementation is loaded on demand. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"

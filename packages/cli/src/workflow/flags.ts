@@ -1,4 +1,4 @@
-/** Flags of `divisi workflow`. */
+/** Flags for `divisi workflow`. */
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -23,10 +23,10 @@ export const reading = {
   allowEmpty: toggle("allow-empty", "Allow three empty lists, which accept the previous answer in a later round")
 }
 
-/** Shared input of the subcommands of `divisi workflow`. */
+/** Parsed flags shared by the subcommands of `divisi workflow`. */
 export type Reading = Command.Command.Config.Infer<typeof reading>
 
 export const formats = ["text", "mermaid", "dot", "svg"] as const
 
-/** How a workflow can be drawn. */
+/** Output formats for a workflow. */
 export type Format = (typeof formats)[number]

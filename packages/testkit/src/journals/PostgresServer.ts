@@ -30,7 +30,7 @@ const versionsIn = (place: string): ReadonlyArray<string> => {
   return versions.sort((left, right) => Number(/\d+$/.exec(right)) - Number(/\d+$/.exec(left)))
 }
 
-/** Returns the folder with the programs of the newest installed Postgres version, or `undefined` if there is none. */
+/** Returns the folder with the programs of the newest installed Postgres version, or `undefined` if Postgres is not installed. */
 export const find = (): string | undefined => {
   const onPath = (process.env.PATH ?? "").split(path.delimiter)
   const installed = places.flatMap((place) => versionsIn(place).map((name) => path.join(place, name, "bin")))
@@ -56,7 +56,7 @@ export const freePort = (): Promise<number> =>
 /** Password used by {@link start}. Must not appear in any log. */
 export const password = "a-secret-of-tests"
 
-/** Where and how the server runs. */
+/** Location and settings of a server. */
 export interface Options {
   /** Parent folder for the server's folder. Defaults to the system's folder for temporary files. */
   readonly folder?: string | undefined
