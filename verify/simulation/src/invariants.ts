@@ -178,13 +178,10 @@ const ofAnswerText = ({ events, maxRounds, name, transcript }: Told): Problems =
 // Steps
 // -------------------------------------------------------------------------------------------------------------------
 
-/**
- * If a policy stopped a round in its middle, the run has the answer that the policy chose. A run that was interrupted
- * between that decision and the end of its round has none.
- */
-const ofStop = ({ name }: Told, { answer, ending, rounds }: Transcript.Transcript): Problems => {
+/** If a policy stopped a round before its end, the run has the selected answer, even if it was interrupted right after. */
+const ofStop = ({ name }: Told, { answer, rounds }: Transcript.Transcript): Problems => {
   const revision = rounds.at(-1)?.revisions?.at(-1)
-  if (revision?.decision !== "stop" || (ending === "interrupted" && answer === undefined)) return []
+  if (revision?.decision !== "stop") return []
   const { round, step } = revision.answer!
   const stands = shownOf(rounds[round]?.steps[step])
   return answer === stands ? [] : [`${name}: "${answer}" is the answer, and "${stands}" was to stand`]

@@ -89,6 +89,10 @@ describe("simulation", () => {
     }
   })
 
+  it.each([668_764])("seed %s, which found a mistake, is whole", async (seed) => {
+    expect((await Simulation.simulate(seed)).problems).toEqual([])
+  })
+
   it.each(Object.entries(mutants))("the mutant fits the sources as they are: %s", (_, mutant) => {
     const source = fs.readFileSync(new URL(`../../../packages/${mutant.file}`, import.meta.url), "utf8")
     expect(mutate(mutant, source)).not.toBe(source)

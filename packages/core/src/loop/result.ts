@@ -136,6 +136,7 @@ export const bestSoFar = (workflow: Workflow, results: Results): string | undefi
 const runAnswerOf = ({ current, options, rounds }: State, isCut: boolean): string | undefined => {
   const answered = rounds.filter(({ answer, isDraft }) => answer !== undefined && !(isCut && isDraft === true))
   if (rounds.at(-1)?.revision === "stop") return rounds.at(-1)!.answer
+  if (current?.selected !== undefined) return current.selected
   if (options.critic !== undefined && answered.length > 0) {
     const score = (round: Round) => round.grade?.score ?? 0
     return answered.reduce((best, round) => (score(round) >= score(best) ? round : best)).answer

@@ -57,6 +57,15 @@ export type RunError =
   | ShapeError
   | Unsupported
 
+/** A workflow that is running. */
+export interface Running {
+  readonly workflow: Workflow.Workflow
+  readonly execution: Execution
+  readonly isDraft: boolean
+  /** The answer that the policy selected when it stopped the run, until the round ends. */
+  readonly selected?: string | undefined
+}
+
 /** The state of a run. */
 export interface State {
   readonly runId: string
@@ -88,9 +97,7 @@ export interface State {
   /** Returns the function that runs the round's steps assigned to the Conductor itself. */
   readonly delegateOf: (state: State, round: number) => Delegate | undefined
   /** The workflow that is currently running. */
-  current:
-    | { readonly workflow: Workflow.Workflow; readonly execution: Execution; readonly isDraft: boolean }
-    | undefined
+  current: Running | undefined
   /** The limit that stopped the run. */
   stopped: Usage.BudgetExceeded | undefined
 }

@@ -89,6 +89,9 @@ export const decide = (
     const told = Effect.map(known, (revision) => {
       const { notes = [], type: decision } = revision
       const answer = revision.type === "stop" ? revision.answer : undefined
+      // An interruption may come before the round ends: the run then still has the selected answer.
+      if (answer !== undefined && state.current !== undefined)
+        state.current = { ...state.current, selected: textOf({ past: before.rounds as Array<PastRound> }, answer) }
       const name = revision.type === "re-plan" ? revision.policy : author.name
       const told = { type: "round-revised", round, index, policy: name, decision, notes } as const
       context.emit?.({ ...defined({ ...told, answer }), durationMillis: took() })
