@@ -19,8 +19,8 @@ export default defineConfig(({ mode }) => ({
     // Files share what they import, which takes half a second of computing for each file otherwise.
     isolate: false,
     globalSetup: path.join(import.meta.dirname, "vitest.setup.ts"),
-    // Tests of processes, servers and locks wait for a third of their time: two cores are busy with three files.
-    maxWorkers: Math.ceil(os.availableParallelism() * 1.5),
+    // Tests of processes, servers and locks wait for up to half of their time: two cores are busy with four files.
+    maxWorkers: os.availableParallelism() * 2,
     // Hundreds of tests start processes: what the first has compiled, the others load. It halves the start of each.
     env: { NODE_COMPILE_CACHE: path.join(import.meta.dirname, ".divisi/compiled") },
     // Tests of the long part train, kill and start over. Others that need more than half a minute on a busy machine say

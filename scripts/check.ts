@@ -21,6 +21,8 @@ const checks: Readonly<Record<string, () => Promise<{ readonly check: () => Repo
   commands: () => import("./checks/commands.ts"),
   /** Figures on pages are those that the commands beside them print. */
   figures: () => import("./checks/figures.ts"),
+  /** The same for commands that take half a minute or more. CI leaves it out. */
+  longFigures: async () => ({ check: (await import("./checks/figures.ts")).checkLong }),
   /** Three seeds of the day do not contradict published figures. */
   claims: () => import("./checks/claims.ts"),
   /** Pages of the examples work in a real browser. */

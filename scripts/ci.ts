@@ -107,7 +107,7 @@ const record = (name: string, counts: Counts, since: number, output: string) => 
 
 /**
  * Runs a step. If it fails, it runs once more, and what fails only the first time is listed as unsteady: two cores run
- * three steps at once, and of 13,000 checks one that needs more time than it has would hold back the whole change.
+ * four steps at once, and of 13,000 checks one that needs more time than it has would hold back the whole change.
  */
 const step = async ({ again, command, count, cwd = root, env, name }: Step): Promise<Finished> => {
   const since = Date.now()
@@ -262,13 +262,13 @@ const packAll = async () => {
   await step({ name: "pack", command: ["pnpm", "--filter", "./packages/*", "pack", ...destination] })
 }
 
-/** Runs steps in their order, half as many again at once as there are cores. */
+/** Runs steps in their order, twice as many at once as there are cores: many wait for a network or for processes. */
 const inLanes = async (steps: ReadonlyArray<() => Promise<unknown>>) => {
   const waiting = [...steps]
   const lane = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await next()
   }
-  await Promise.all(Array.from({ length: Math.ceil(os.availableParallelism() * 1.5) }, lane))
+  await Promise.all(Array.from({ length: os.availableParallelism() * 2 }, lane))
 }
 
 const exampleSteps = (packageManager: ReadonlyArray<string>): ReadonlyArray<() => Promise<unknown>> => {

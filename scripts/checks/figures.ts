@@ -1,7 +1,7 @@
 /**
- * Figures on a page are those that the command beside them prints: between `<!-- figures: COMMAND -->` and
- * `<!-- /figures -->` stands its output. Only commands that take seconds and give the same figures everywhere have such a
- * place; others are named in the text.
+ * Compares figures on pages with the output of the command named beside them: the text between
+ * `<!-- figures: COMMAND -->` and `<!-- /figures -->`. The command must print the same figures on every machine. Commands
+ * that take half a minute or more are marked `long figures`; CI does not run them.
  */
 import { execFileSync } from "node:child_process"
 import fs from "node:fs"
@@ -9,7 +9,7 @@ import path from "node:path"
 import { root } from "../setup/workspace.mjs"
 import type { Report } from "./Report.ts"
 
-const place = /<!-- figures: (.+?) -->\n([\s\S]*?)\n<!-- \/figures -->/g
+const place = /<!-- (figures|long figures): (.+?) -->\n([\s\S]*?)\n<!-- \/figures -->/g
 
 /** Spaces and the lengths of rules in tables are no figures. */
 const plain = (text: string): string => text.replace(/ +/g, " ").replace(/-{3,}/g, "---").trim()
@@ -22,15 +22,23 @@ const differs = (command: string, written: string): boolean => {
   return plain(printed) !== plain(written)
 }
 
-/** Runs every command that a page names beside its figures. */
-export const check = (): Report => {
+const checkOf = (kind: "figures" | "long figures"): Report => {
   const problems: Array<string> = []
   let passed = 0
   for (const page of pages) {
-    for (const [, command = "", written = ""] of fs.readFileSync(path.join(root, page), "utf8").matchAll(place)) {
+    for (const [, marked, command = "", written = ""] of fs
+      .readFileSync(path.join(root, page), "utf8")
+      .matchAll(place)) {
+      if (marked !== kind) continue
       if (differs(command, written)) problems.push(`${page}: \`${command}\` prints other figures than the page has.`)
       else passed += 1
     }
   }
   return { passed, problems }
 }
+
+/** Runs the commands of all `figures`. */
+export const check = (): Report => checkOf("figures")
+
+/** Runs the commands of all `long figures`. */
+export const checkLong = (): Report => checkOf("long figures")
