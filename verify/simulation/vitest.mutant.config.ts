@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config"
 import base from "../../vitest.base.ts"
 import { mutants, mutate } from "./src/Mutants.ts"
 
-/** Runs the test that finds the mutant `MUTANT`, with the mutant in the sources. */
+/** Runs the test that detects the mutant `MUTANT`, with the mutant applied to the sources. */
 export default defineConfig((environment) => {
   const { edits, file, test } = mutants[process.env.MUTANT ?? ""]!
   const settings = base(environment)

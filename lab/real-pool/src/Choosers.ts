@@ -1,8 +1,8 @@
 /**
- * Policies that choose one worker by the question: routers that learn from the records, and the reading Conductor.
+ * Policies that choose one worker per question: routers that learn from the records, and the reading Conductor.
  *
- * Nothing is judged on a question that it learned from. For a question of a seen kind, the training set is the other
- * four fifths of the seen questions; for one of an unseen kind, all of them.
+ * No policy is evaluated on questions that it learned from. For a question of a seen kind, the training set is the
+ * other four fifths of the seen questions. For a question of an unseen kind, it is all seen questions.
  */
 
 import { Embedder } from "@divisi/core"

@@ -1,6 +1,6 @@
 /**
- * Calls whose prompts contain more than the question: descriptions of the workers, their recorded answers, or passages of
- * the documentation; or the question's options in another order. All are made by the largest model.
+ * Calls whose prompts contain more than the question (descriptions of the workers, their recorded answers, or passages
+ * from the documentation), or the question's options in a different order. All are made by the largest model.
  */
 
 import * as Options from "./Options.ts"

@@ -1,4 +1,4 @@
-/** Grades an answer of the pool; programs run in the sandbox. */
+/** Grades an answer from the pool. Programs run in the sandbox. */
 
 import * as Task from "@divisi/core/Task"
 import { LetterGrader, Sandbox, Sandboxes } from "@divisi/graders"

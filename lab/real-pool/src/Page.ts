@@ -1,4 +1,4 @@
-/** The first sentence and the figures of `docs/lab/real-pool.md`, each between two comments. */
+/** Generates the first sentence and the figures in `docs/lab/real-pool.md`. Each is enclosed in two comments. */
 
 import fs from "node:fs"
 import { fileURLToPath } from "node:url"

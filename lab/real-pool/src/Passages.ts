@@ -1,4 +1,4 @@
-/** The passages of the documentation that the retriever found for each question. */
+/** The documentation passages that the retriever found for each question. */
 
 import fs from "node:fs"
 import { fileURLToPath } from "node:url"

@@ -1,8 +1,8 @@
 /**
- * The planned calls in the order in which they are recorded.
+ * The planned calls, in the order in which they are recorded.
  *
- * Recording takes days of a busy processor, so each part of the plan answers a question by itself, and questions of all
- * kinds take turns: the records so far are a balanced sample at any time.
+ * Recording takes days of processor time. Each part of the plan therefore covers questions of all kinds in turn, so
+ * that the records are a balanced sample at any time.
  */
 
 import * as Combined from "./Combined.ts"

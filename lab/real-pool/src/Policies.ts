@@ -1,4 +1,4 @@
-/** Policies that are replayed over recorded calls. They are fixed before the unseen kinds are recorded. */
+/** Policies that are replayed over recorded calls. They were fixed before the unseen kinds were recorded. */
 
 import * as Combined from "./Combined.ts"
 import * as Options from "./Options.ts"

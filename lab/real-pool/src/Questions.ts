@@ -1,4 +1,4 @@
-/** The 400 fixed questions of the pool: four seen kinds of 50, and two unseen kinds of 100. */
+/** The 400 fixed questions for the pool: four seen kinds with 50 questions each, and two unseen kinds with 100 each. */
 
 import fs from "node:fs"
 import { fileURLToPath } from "node:url"

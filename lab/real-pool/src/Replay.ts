@@ -1,4 +1,4 @@
-/** Replays policies over recorded calls. Nothing is called, and a question without the records a policy needs is left out. */
+/** Replays policies over recorded calls. No calls are made, and questions that lack a required record are omitted. */
 
 import * as Statistics from "@divisi/evals/Statistics"
 import * as Choosers from "./Choosers.ts"

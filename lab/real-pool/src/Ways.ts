@@ -1,4 +1,4 @@
-/** The models and the three ways of asking them. */
+/** The models, and the three ways to prompt them. */
 
 import { isLettered } from "./Options.ts"
 import type { Question } from "./Questions.ts"

@@ -1,4 +1,7 @@
-/** Writes `questions.jsonl`: `node src/draw.ts FOLDER`, with the benchmarks' files in the folder. Seeded. */
+/**
+ * Generates `questions.jsonl` from a fixed seed: `node src/draw.ts FOLDER`, where the folder contains the benchmark
+ * files.
+ */
 
 import fs from "node:fs"
 import path from "node:path"

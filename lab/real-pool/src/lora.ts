@@ -1,7 +1,7 @@
 /**
- * Weights that write plans for this pool: `node src/lora.ts data MODEL FOLDER` writes the data for `lora/train.py`, and
- * `node src/lora.ts evaluate MODEL FOLDER` compares the trained adapter with the untrained model. MODEL is the GGUF file
- * of SmolLM2-135M-Instruct.
+ * Trains weights that write plans for this pool: `node src/lora.ts data MODEL FOLDER` writes the data for
+ * `lora/train.py`, and `node src/lora.ts evaluate MODEL FOLDER` compares the trained adapter with the untrained model.
+ * MODEL is the GGUF file of SmolLM2-135M-Instruct.
  */
 
 import fs from "node:fs"

@@ -1,8 +1,9 @@
 /**
- * Records the pool: `node src/record.ts MODELS OUT [--seen]`. MODELS is a folder with the GGUF files of `Ways.ts`.
+ * Records the pool's answers: `node src/record.ts MODELS OUT [--seen]`. MODELS is a folder with the GGUF files listed
+ * in `Ways.ts`.
  *
- * Records are appended to OUT, one JSON line each, in the order of `Plan.ts`; calls that are in it are not repeated. The
- * policies must be fixed before the unseen kinds are recorded; `--seen` leaves these out.
+ * Records are appended to OUT as JSON Lines, in the order of `Plan.ts`. Calls that were already recorded are skipped.
+ * The policies must be fixed before the unseen kinds are recorded; `--seen` omits these kinds.
  */
 
 import fs from "node:fs"

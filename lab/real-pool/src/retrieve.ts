@@ -1,8 +1,9 @@
 /**
- * Writes `passages.jsonl.gz`: `node src/retrieve.ts ENCODER`, with the folder of a sentence encoder (all-MiniLM-L6-v2).
+ * Generates `passages.jsonl.gz`: `node src/retrieve.ts ENCODER`, with the folder of a sentence encoder
+ * (all-MiniLM-L6-v2).
  *
- * The corpus is this repository's guides and reference pages; a passage is a paragraph, an item of a list or a row of a
- * table. The passages are stored because the pages change, and prompts that are recorded must not.
+ * The corpus consists of this repository's guides and reference pages. A passage is a paragraph, a list item or a table
+ * row. Passages are stored, because the pages change but recorded prompts must not.
  */
 
 import fs from "node:fs"

@@ -59,7 +59,7 @@ describe("the replay", () => {
     expect(line("oracle")).toMatchObject({ questions: 0, accuracy: null, atEqualTokens: null })
   })
 
-  /** All records of 50 questions of a kind; the question decides which of two workers is right. */
+  /** Records for 50 questions of a kind, where the question determines which of two workers is correct. */
   const recordsOf = (kind: string) =>
     Array.from({ length: 50 }, (_, at) => `${kind}/${at}`).flatMap((id, at) =>
       models.flatMap((_, model) => ways.map((_, way) => record(id, model, way, model === at % 2 && way === 2)))

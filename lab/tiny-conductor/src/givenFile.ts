@@ -1,4 +1,4 @@
-/** Files that commands are given. */
+/** Resolves file names from the command line. */
 import path from "node:path"
 
 /** A file as it was named where the command was given, which a package manager changes. */

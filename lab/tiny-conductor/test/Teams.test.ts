@@ -11,7 +11,7 @@ import * as TeamsOracle from "../src/world/TeamsOracle.ts"
 const describedIn = (teams: ReadonlyArray<Teams.Team>) =>
   teams.flatMap(({ pool }) => pool.workers.map(({ description = "" }) => description))
 
-/** The words of pieces that name kinds of question. */
+/** The words for kinds of question in the given pieces. */
 const wordsIn = (teams: ReadonlyArray<Teams.Team>) =>
   new Set(
     teams.flatMap(({ members }) =>

@@ -1,4 +1,4 @@
-/** The Conductor that reads: trained in small, and measured as it ships. */
+/** Tests of the reading Conductor: trained at a small scale, and measured as published. */
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"

@@ -1,4 +1,4 @@
-/** A head as an engine: its contract, its text, and what the trainer makes of it. */
+/** Tests of a routing head as an engine: the engine contract, its text format, and training with the trainer. */
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"

@@ -1,47 +1,47 @@
 /**
- * Contenders: what is measured side by side. Each stands in a file of its own, is loaded only in the processes that
- * measure it, and does the same work in the way its own documentation shows.
+ * The frameworks to compare. Each has a separate file, is loaded only in the processes that measure it, and does the
+ * same work in the way shown in its own documentation.
  */
 import type { Mapping, Panel } from "./Programs.ts"
 import type { RowId } from "./Row.ts"
 import type { Workload } from "./Workload.ts"
 
-/** Set up once, run any number of times. */
+/** A contender that has been set up and can run any number of times. */
 export interface Prepared {
   readonly run: () => Promise<string>
 }
 
 export interface Contender {
   readonly name: string
-  /** Sets up what a program sets up once: compiles the graph, makes the workers. */
+  /** Does the one-time setup of a program: compiles the graph and creates the workers. */
   readonly prepare: (workload: Workload) => Promise<Prepared>
-  /** The same with tracing and a record of the run in memory, where the contender has such a thing. */
+  /** Like `prepare`, with tracing and an in-memory record of the run, if the contender supports this. */
   readonly prepareRecorded?: ((workload: Workload) => Promise<Prepared>) | undefined
   /**
-   * The same with a record on disk, from which a run goes on after a crash, where the contender has such a thing. Fails with
-   * `Unavailable` where this machine lacks what it needs.
+   * Like `prepare`, with a record on disk from which a run can be resumed after a crash, if the contender supports
+   * this. Fails with `Unavailable` if something required is missing on this machine.
    */
   readonly prepareDurable?: ((workload: Workload) => Promise<Prepared>) | undefined
-  /** The same with a store of finished runs that is capped, where the contender has such a thing. */
+  /** Like `prepare`, with a size-limited store for finished runs, if the contender supports this. */
   readonly prepareStored?: ((workload: Workload) => Promise<Prepared>) | undefined
-  /** A list of items with stages for each of them, where the contender has such a thing. */
+  /** Prepares a list of items with several stages per item, if the contender supports this. */
   readonly prepareMapping?: ((mapping: Mapping) => Promise<Prepared>) | undefined
-  /** Experts and a judge. A contender without quorums waits for all experts. */
+  /** Prepares a panel of experts with a judge. A contender without quorums waits for all experts. */
   readonly preparePanel?: ((panel: Panel) => Promise<Prepared>) | undefined
 }
 
-/** How a contender is shown, what it is loaded from, and the packages whose versions are recorded with it. */
+/** A contender's display name, the module that it is loaded from, and the packages whose versions are recorded. */
 export interface Entry {
   readonly title: string
   readonly packages: ReadonlyArray<string>
-  /** The rows that it has something to show in; all by default. */
+  /** The rows in which it is measured. Default: all. */
   readonly rows?: ReadonlyArray<RowId> | undefined
-  /** The rows that take it minutes for each sample. */
+  /** Rows that are skipped because each sample would take minutes. */
   readonly without?: ReadonlyArray<RowId> | undefined
   readonly load: () => Promise<{ readonly contender: Contender }>
 }
 
-/** All contenders, ours last. */
+/** All contenders. Divisi comes last. */
 export const contenders = {
   promises: { title: "plain Promises", packages: [], load: () => import("./contenders/Promises.ts") },
   effect: { title: "bare Effect", packages: ["effect"], load: () => import("./contenders/BareEffect.ts") },
@@ -77,5 +77,5 @@ export type ContenderId = keyof typeof contenders
 
 export const contenderIds = Object.keys(contenders) as ReadonlyArray<ContenderId>
 
-/** Loads a contender; only then is anything of it imported. */
+/** Loads a contender. Nothing of it is imported before. */
 export const load = async (id: ContenderId): Promise<Contender> => (await contenders[id].load()).contender

@@ -1,4 +1,4 @@
-/** The measurements, as they are made within one process of one contender. */
+/** The measurements that run within one contender's process. */
 import { fsyncSync, openSync, writeSync } from "node:fs"
 import { setImmediate } from "node:timers/promises"
 import type { Contender, Prepared } from "./Contender.ts"
@@ -38,7 +38,7 @@ const runFor = async (millis: number, { run }: Prepared): Promise<number> => {
   return runs
 }
 
-/** The heap after everything that can be collected is. What finalisers free takes a turn of the event loop. */
+/** Returns the heap size after a full garbage collection. Finalizers need an event loop turn. */
 const heapBytes = async (): Promise<number> => {
   for (let pass = 0; pass < 4; pass++) {
     globalThis.gc!()
@@ -48,7 +48,7 @@ const heapBytes = async (): Promise<number> => {
   return heapUsed + external + arrayBuffers
 }
 
-/** Starts many runs at once and waits until all of their independent steps stand before the gate. */
+/** Starts many runs at once and waits until all of their independent steps have reached the gate. */
 const startAll = async (count: number, { run }: Prepared, gate: Gate): Promise<ReadonlyArray<Promise<string>>> => {
   const independent = fiveSteps.steps.filter(({ access }) => access.length === 0).length
   const target = gate.arrivals() + count * independent
@@ -61,7 +61,7 @@ const startAll = async (count: number, { run }: Prepared, gate: Gate): Promise<R
 // Measurements
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The median time of one run after another, in microseconds. */
+/** Median time per run in microseconds, for runs executed one after another. */
 const latency = async (prepared: Prepared, settings: Settings): Promise<Measurement> => {
   await runFor(settings.warmUpMillis, prepared)
   return async () => {
@@ -75,7 +75,10 @@ const latency = async (prepared: Prepared, settings: Settings): Promise<Measurem
   }
 }
 
-/** The time of one run after another, over that of one write that the disk has acknowledged, side by side. */
+/**
+ * Time per run, for runs executed one after another, divided by the time for one acknowledged disk write. Both are
+ * measured alternately.
+ */
 const inFsyncs = async (prepared: Prepared, settings: Settings): Promise<Measurement> => {
   const run = await checkedLatency(prepared, settings)
   const file = openSync(temporaryFile("fsync"), "w")
@@ -94,7 +97,7 @@ const checkedLatency = async (prepared: Prepared, settings: Settings): Promise<M
   return latency(prepared, settings)
 }
 
-/** The CPU time of the whole process per run, in microseconds: many runs in flight before the first can go on. */
+/** CPU time of the whole process per run, in microseconds. Many runs are in flight before the first can continue. */
 const concurrent = async (prepare: Contender["prepare"], settings: Settings): Promise<Measurement> => {
   const gate = gated(fiveSteps)
   const prepared = await prepare(gate.workload)
@@ -113,7 +116,7 @@ const concurrent = async (prepare: Contender["prepare"], settings: Settings): Pr
   return batch
 }
 
-/** Wall time over the critical path. */
+/** Wall time divided by the length of the critical path. */
 const unevenRatio = async (contender: Contender): Promise<Measurement> => {
   const { run } = await contender.prepare(timed(uneven))
   check(await run(), uneven)
@@ -124,7 +127,7 @@ const unevenRatio = async (contender: Contender): Promise<Measurement> => {
   }
 }
 
-/** CPU time of the process per item of a mapping, in microseconds. */
+/** CPU time of the process per item in a mapping, in microseconds. */
 const cpuPerItem = async (
   contender: Contender,
   mapping: Mapping,
@@ -151,7 +154,7 @@ const cpuPerItem = async (
 
 const mapsOfSample = 5
 
-/** Wall time of a run over the given time. */
+/** Wall time of a run divided by the given time. */
 const wallRatio = async (
   prepared: Prepared | undefined,
   wanted: ReadonlyArray<string>,
@@ -170,7 +173,7 @@ const wallRatio = async (
   return one
 }
 
-/** Kilobytes of heap per run that stands before the gate. */
+/** Heap size in kilobytes per run that waits at the gate. */
 const inFlight = async (contender: Contender, settings: Settings): Promise<Measurement> => {
   const gate = gated(fiveSteps)
   const prepared = await contender.prepare(gate.workload)
@@ -188,7 +191,7 @@ const inFlight = async (contender: Contender, settings: Settings): Promise<Measu
   }
 }
 
-/** Bytes that the heap grows by with each finished run: the slope over several stretches of runs. */
+/** Heap growth in bytes per finished run: the slope over several series of runs. */
 const kept = async (prepared: Prepared, settings: Settings): Promise<Measurement> => {
   check(await prepared.run())
   await runFor(settings.warmUpMillis, prepared)
@@ -202,7 +205,7 @@ const kept = async (prepared: Prepared, settings: Settings): Promise<Measurement
   }
 }
 
-/** Makes ready to measure a row; `undefined` when the contender has no such thing. */
+/** Prepares the measurement for a row. `undefined` if the contender does not support it. */
 export const prepare = async (
   row: Exclude<RowId, "firstRun">,
   contender: Contender,

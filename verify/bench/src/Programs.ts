@@ -1,5 +1,5 @@
 /**
- * Programs: plans whose steps run for the items of a list, and panels that do not wait for the slowest expert. Every
+ * Programs: plans whose steps run for each item in a list, and panels that do not wait for the slowest expert. Every
  * contender composes the same messages, calls the same workers and must return the same answer.
  */
 import { type Message, type Shown, work } from "./Workload.ts"
@@ -8,30 +8,30 @@ import { type Message, type Shown, work } from "./Workload.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A step that runs for each item, after the stage before it has ended for the same item. */
+/** A step that runs for each item, after the previous stage has finished for that item. */
 interface Stage {
-  /** `{item}` stands for the item. */
+  /** The instruction. `{item}` is replaced by the item. */
   readonly subtask: string
-  /** By the index of the item; the worker answers at once if absent. */
+  /** Latency in milliseconds by index of the item. If omitted, the worker answers immediately. */
   readonly latencyMillis?: (index: number) => number
 }
 
-/** A list of items, stages for each of them, and a last step that joins the results. */
+/** A list of items, the stages for each of them, and a final step that joins the results. */
 export interface Mapping {
   readonly question: string
   readonly items: ReadonlyArray<string>
-  /** The maximum number of items that run at the same time. */
+  /** Maximum number of items processed concurrently. */
   readonly atOnce: number
   readonly stages: ReadonlyArray<Stage>
   readonly join: string
 }
 
-/** Experts that answer independently, and a judge that needs only some of them. */
+/** Experts that answer independently, and a judge that needs only some of their answers. */
 export interface Panel {
   readonly question: string
   readonly experts: ReadonlyArray<{ readonly subtask: string; readonly latencyMillis: number }>
   readonly judge: string
-  /** The judge starts once so many experts have answered, and this much later. */
+  /** Number of experts that must have answered before the judge can start, and the delay after that. */
   readonly enough: number
   readonly graceMillis: number
 }
@@ -46,7 +46,7 @@ const question = "Are the files of this folder in order?"
 
 const files = (count: number) => Array.from({ length: count }, (_, index) => `file-${index}`)
 
-/** One stage over many items, 16 at once, whose workers answer at once. */
+/** Returns a mapping with one stage over many items, 16 at a time, whose workers answer immediately. */
 export const wide = (count: number): Mapping => ({
   question,
   items: files(count),
@@ -58,7 +58,7 @@ export const wide = (count: number): Mapping => ({
 const quick = 10
 const slow = 200
 
-/** Two stages over 100 items, all at once. In each stage one item in ten is slow, and none is slow in both. */
+/** Two stages over 100 items, all at once. In each stage, one item in ten is slow. No item is slow in both. */
 export const pipeline: Mapping = {
   question,
   items: files(100),
@@ -70,10 +70,10 @@ export const pipeline: Mapping = {
   join: "Sum up."
 }
 
-/** The time of a pipeline in which no item waits for another one. */
+/** Duration of a pipeline in which no item waits for another one, in milliseconds. */
 export const pipelineMillis = quick + slow
 
-/** Five experts, one of whom takes 3 s. The slowest of the others takes 250 ms. */
+/** Five experts, one of which takes 3 s. The slowest of the others takes 250 ms. */
 export const panel: Panel = {
   question: "Should we buy the bridge?",
   experts: [100, 3000, 150, 250, 200].map((latencyMillis, index) => ({
@@ -85,7 +85,7 @@ export const panel: Panel = {
   graceMillis: 25
 }
 
-/** The latency of the slowest expert that the judge needs. */
+/** Latency of the slowest expert that the judge needs, in milliseconds. */
 export const panelMillis = panel.experts.map(({ latencyMillis }) => latencyMillis).sort((one, other) => one - other)[
   panel.enough - 1
 ]!
@@ -96,7 +96,7 @@ export const panelMillis = panel.experts.map(({ latencyMillis }) => latencyMilli
 
 const sleep = (millis: number) => new Promise<void>((resolve) => setTimeout(resolve, millis))
 
-/** The worker that lists the items, as JSON. */
+/** Returns the worker that lists the items as JSON. */
 export const listWorker = ({ items }: Mapping): Worker => {
   const list = JSON.stringify(items)
   return async () => list
@@ -131,7 +131,7 @@ const user = (content: string): Message => ({ role: "user", content })
 const assistant = (content: string): Message => ({ role: "assistant", content })
 const asked = (question: string, subtask: string) => user(`Question:\n${question}\n\nSubtask:\n${subtask}`)
 
-/** The messages to a stage for an item: the stage before it, if there is one, and its own subtask. */
+/** Returns the messages for a stage and an item: the previous stage, if any, and the stage's subtask. */
 export const stageMessages = (
   { question, stages }: Mapping,
   stage: number,
@@ -143,7 +143,7 @@ export const stageMessages = (
   return before === undefined ? [own] : [user(subtaskOf(stage - 1)), assistant(before), own]
 }
 
-/** The messages to the step that joins the answers of the last stage, in the order of the items. */
+/** Returns the messages for the step that joins the answers of the last stage, in item order. */
 export const joinMessages = (
   { items, join, question, stages }: Mapping,
   answers: ReadonlyArray<string>
@@ -160,7 +160,7 @@ export const expertMessages = ({ experts, question }: Panel, expert: number): Re
   asked(question, experts[expert]!.subtask)
 ]
 
-/** The messages to the judge; an expert without an answer is shown as not run. */
+/** Returns the messages for the judge. An expert without an answer is shown as not run. */
 export const judgeMessages = (
   { experts, judge, question }: Panel,
   answers: ReadonlyArray<string | undefined>
@@ -176,7 +176,7 @@ export const judgeMessages = (
 // Answers
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The answer that a run of a mapping must return. */
+/** Returns the answer that a run of a mapping must produce. */
 export const expectedOfMapping = (mapping: Mapping): string => {
   const answers = mapping.items.map((item) => {
     let answer: string | undefined
@@ -187,7 +187,7 @@ export const expectedOfMapping = (mapping: Mapping): string => {
   return work(joinMessages(mapping, answers))
 }
 
-/** The answers that a run of a panel may return: with its slowest expert, or without. */
+/** Returns the answers that a run of a panel may produce: with or without its slowest expert. */
 export const expectedOfPanel = (panel: Panel): ReadonlyArray<string> => {
   const answers = panel.experts.map((_, expert) => work(expertMessages(panel, expert)))
   const slowest = panel.experts.findIndex(({ latencyMillis }) => latencyMillis > panelMillis)

@@ -1,4 +1,4 @@
-/** The report: one JSON document, and the same as a table for people. */
+/** The report, as a JSON document and as a table. */
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { availableParallelism, cpus, totalmem } from "node:os"
@@ -35,14 +35,14 @@ export const machine = (): Machine => ({
   platform: `${process.platform} ${process.arch}`
 })
 
-/** The installed version of a package, read from the package.json above its entry point. */
+/** Returns the installed version of a package, read from the package.json above its entry point. */
 const versionOf = (name: string): string => {
   const paths = createRequire(import.meta.url).resolve.paths(name) ?? []
   for (const path of paths) {
     try {
       return JSON.parse(readFileSync(join(path, name, "package.json"), "utf8")).version
     } catch {
-      // Not in this folder: Node looks in the next one up, and so do we.
+      // //Not in this folder: continue in the parent, as Node does.
     }
   }
   throw new Error(`${name} is not installed: run pnpm install (looked from ${dirname(import.meta.url)}).`)
@@ -58,13 +58,13 @@ export const versions = (ids: ReadonlyArray<ContenderId>): Report["contenders"] 
 
 const decimals: Readonly<Record<Row["unit"], number>> = { us: 1, ratio: 3, KB: 1, B: 0, ms: 1 }
 
-/** A figure in the row's unit. Less than 10 bytes a run, either way, is within the noise. */
+/** Formats a value in the row's unit. Less than 10 bytes per run in either direction is noise. */
 export const figure = (value: number, { unit }: Row): string => {
   if (unit === "B") return Math.abs(value) < 10 ? "0 B" : `${value.toFixed(0)} B`
   return unit === "ratio" ? value.toFixed(decimals.ratio) : `${value.toFixed(decimals[unit])} ${unit}`
 }
 
-/** Lines of cells, the first one being the heading. */
+/** Returns the table's rows, starting with the heading. */
 export const cells = (report: Report): ReadonlyArray<ReadonlyArray<string>> => {
   const ids = contenderIds.filter((id) => report.contenders[id] !== undefined)
   const heading = ["", ...ids.map((id) => report.contenders[id]!.title), "target"]
@@ -77,7 +77,7 @@ export const cells = (report: Report): ReadonlyArray<ReadonlyArray<string>> => {
   return [heading, ...lines]
 }
 
-/** The table for a terminal, and what it lacks. */
+/** Formats the report as a table for the terminal, followed by missing values. */
 export const text = (report: Report): string => {
   const lines = cells(report)
   const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)))
@@ -87,10 +87,10 @@ export const text = (report: Report): string => {
   return [...table, ...skipped(report)].join("\n")
 }
 
-/** A row without its results, as the report holds it. */
+/** Returns a row with its results, as stored in the report. */
 export const row = (id: RowId, measured: Measured): Row & Measured => ({ ...rows[id], ...measured })
 
-/** Why contenders have no figure in rows that they would have one in. */
+/** Returns the reasons why contenders have no value in rows that they support. */
 export const skipped = (report: Report): ReadonlyArray<string> =>
   contenderIds.flatMap((id) => {
     const why = rowIds.map((row) => report.rows[row]?.skipped?.[id]).find((why) => why !== undefined)

@@ -1,4 +1,4 @@
-/** Interleaved rounds: each contender gives one sample per round, in its own process, one at a time. */
+/** Interleaved rounds: each contender takes one sample per round, in a separate process, one at a time. */
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { type ContenderId, contenders, type Entry } from "./Contender.ts"
@@ -6,10 +6,10 @@ import type { Report, Start } from "./child.ts"
 import { type RowId, rows, type Settings } from "./Row.ts"
 import { type Summary, summarise } from "./Statistics.ts"
 
-/** The summaries of one row, by contender. */
+/** Summaries for one row, keyed by contender. */
 export type RowResult = Partial<Record<ContenderId, Summary>>
 
-/** A row as it was measured; and of contenders that this machine lacks something for, what that is. */
+/** A measured row, and what is missing on this machine for contenders that could not run. */
 export interface Measured {
   readonly results: RowResult
   readonly skipped: { [Id in ContenderId]?: string }
@@ -36,7 +36,7 @@ const reply = async (child: ChildProcess, start: Start): Promise<Report> => {
 
 const open = async (start: Start, skipped: Measured["skipped"]): Promise<Child | undefined> => {
   const child = fork(new URL("./child.js", import.meta.url), {
-    // What a contender prints must not mix with the JSON on standard output.
+    // //The output of a contender must not mix with the JSON on standard output.
     stdio: ["ignore", "ignore", "inherit", "ipc"],
     execArgv: ["--expose-gc", "--max-old-space-size=4096"]
   })
@@ -61,7 +61,7 @@ const open = async (start: Start, skipped: Measured["skipped"]): Promise<Child |
   return { sample, end }
 }
 
-/** The contenders in the order of a round: each is first as often as any other. */
+/** Returns the order of contenders in a round. Each contender is first equally often. */
 const rotate = <A>(items: ReadonlyArray<A>, by: number): ReadonlyArray<A> => {
   const offset = by % Math.max(1, items.length)
   return [...items.slice(offset), ...items.slice(0, offset)]
@@ -70,7 +70,7 @@ const rotate = <A>(items: ReadonlyArray<A>, by: number): ReadonlyArray<A> => {
 const summaries = (samples: ReadonlyMap<ContenderId, ReadonlyArray<number>>): RowResult =>
   Object.fromEntries([...samples].map(([id, values]) => [id, summarise(values)]))
 
-/** One process per contender for all rounds. */
+/** Uses one process per contender for all rounds. */
 const measureWarm = async (row: RowId, ids: ReadonlyArray<ContenderId>, settings: Settings): Promise<Measured> => {
   const skipped: Measured["skipped"] = {}
   const children = new Map<ContenderId, Child>()
@@ -91,7 +91,7 @@ const measureWarm = async (row: RowId, ids: ReadonlyArray<ContenderId>, settings
   return { results: summaries(samples), skipped }
 }
 
-/** A fresh process for each sample. */
+/** Uses a new process for each sample. */
 const measureFresh = async (row: RowId, ids: ReadonlyArray<ContenderId>, settings: Settings): Promise<Measured> => {
   const skipped: Measured["skipped"] = {}
   const samples = new Map<ContenderId, Array<number>>()

@@ -1,11 +1,11 @@
-/** The rows of the performance table: what is measured, in which unit, and what the target is. */
+/** The rows of the performance table: what is measured, its unit, and Divisi's target. */
 
 export interface Row {
   readonly title: string
   readonly unit: "us" | "ratio" | "KB" | "B" | "ms"
-  /** Divisi's target: at most this. */
+  /** Divisi's target: an upper limit. */
   readonly target: number
-  /** Whether each sample needs a process of its own. */
+  /** Whether each sample requires a new process. */
   readonly fresh: boolean
 }
 
@@ -36,13 +36,13 @@ export type RowId = keyof typeof rows
 
 export const rowIds = Object.keys(rows) as ReadonlyArray<RowId>
 
-/** How much is measured at a time. */
+/** Sample sizes and durations. */
 export interface Settings {
-  /** Rounds over all contenders; each gives one sample. */
+  /** Number of rounds over all contenders. Each contender takes one sample per round. */
   readonly rounds: number
-  /** Rounds of the memory rows, each of which takes a fresh process and some seconds. */
+  /** Number of rounds for the memory rows, each of which requires a new process and several seconds. */
   readonly memoryRounds: number
-  /** How long a sample of `run`, `recorded` and `kept` runs, and the warm-up before the first one. */
+  /** Duration of a sample for `run`, `recorded` and `kept`, and of the warm-up before the first one. */
   readonly sampleMillis: number
   readonly warmUpMillis: number
   readonly concurrentRuns: number
@@ -58,7 +58,7 @@ export const fullSettings: Settings = {
   runsInFlight: 10_000
 }
 
-/** Small enough for a smoke check: the figures mean little. */
+/** Small values for a smoke test. The resulting figures are not meaningful. */
 export const quickSettings: Settings = {
   rounds: 2,
   memoryRounds: 1,

@@ -1,7 +1,7 @@
 /**
- * The stress check: many runs at once over one ledger and one provider gate, with workers that fail at times and runs
- * that are stopped half-way. Every call is counted by four independent parties (the workers, the
- * events, the runs' results, the ledger), and they must agree to the last call and token.
+ * The stress check: many concurrent runs with one ledger and one provider gate, with workers that sometimes fail and
+ * runs that are interrupted. Every call is counted independently by the workers, the events, the results and the
+ * ledger, and all four must agree to the last call and token.
  */
 import { Budget, type RunEvent } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
@@ -20,21 +20,21 @@ import { fiveSteps } from "./Workload.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What is run. */
+/** The parameters of the stress check. */
 export interface Scenario {
   readonly name: string
   readonly runs: number
-  /** The limit of the ledger that all runs share. */
+  /** Limits of the ledger shared by all runs. */
   readonly budget: Budget.Limits
-  /** The limits of each of the two providers. */
+  /** Limits for each of the two providers. */
   readonly limits: Readonly<Record<keyof ProviderGate.Limits, number>>
-  /** The share of calls that fail once and are tried again. */
+  /** Share of calls that fail once and are retried. */
   readonly failing: number
-  /** The share of runs that are interrupted at some moment. */
+  /** Share of runs that are interrupted at some point. */
   readonly interrupted: number
 }
 
-/** Something that must hold. */
+/** A condition that must hold. */
 export interface Check {
   readonly name: string
   readonly ok: boolean
@@ -57,9 +57,9 @@ export interface Outcome {
 // Chance
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A number from 0 to 1 that is the same whenever the same things are named. */
+/** Returns a pseudo-random number from 0 to 1 that depends only on the given values. */
 const chance = (...parts: ReadonlyArray<string | number>): number => {
-  // The hash of similar strings is similar in its low bits, so they are mixed.
+  // //Hashes of similar strings have similar low bits, so the bits are mixed.
   let bits = Hash.string(parts.join("/")) | 0
   bits = Math.imul(bits ^ (bits >>> 16), 0x45d9f3b)
   bits = Math.imul(bits ^ (bits >>> 16), 0x45d9f3b)
@@ -70,13 +70,13 @@ const chance = (...parts: ReadonlyArray<string | number>): number => {
 // Workers
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What the workers themselves saw. */
+/** The calls as recorded by the workers. */
 interface Books {
   calls: number
   failures: number
   tokens: number
   running: number
-  /** Calls and answers by run and step. */
+  /** Number of calls and answers by run and step. */
   readonly callsOf: Map<string, number>
   readonly answersOf: Map<string, number>
   readonly providers: Map<string, { running: number; most: number; readonly starts: Array<number> }>
@@ -106,7 +106,7 @@ const openBooks = (): Books => ({
   begunAt: performance.now()
 })
 
-/** The run that a request belongs to: its question names it. */
+/** Returns the run to which a request belongs, which is named in its question. */
 const runOf = (text: string): string => /run \d+/.exec(text)?.[0] ?? "no run"
 
 const usageOf = (key: string): Usage => ({
@@ -166,7 +166,7 @@ const makeWorker = (scenario: Scenario, books: Books, step: number): Worker => {
 // Events
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What the events said. */
+/** The calls as counted from events. */
 interface Tally {
   answered: number
   failed: number
@@ -215,7 +215,9 @@ const atMost = (name: string, actual: number, limit: number): Check => ({
   actual
 })
 
-/** By how many calls the starts overdraw a bucket that holds a minute's calls and refills evenly. */
+/**
+ * Returns by how many calls the starts exceed a token bucket that holds one minute's calls and refills continuously.
+ */
 const overdraft = (starts: ReadonlyArray<number>, perMinute: number): number => {
   let level = perMinute
   let last = starts[0] ?? 0
@@ -234,7 +236,7 @@ const sum = (values: Iterable<number>): number => {
   return total
 }
 
-/** How many counts are not what they should be. */
+/** Returns how many counts differ from the expected value. */
 const odd = (counts: ReadonlyMap<string, number>, expected: (key: string) => number): number => {
   let found = 0
   for (const [key, count] of counts) if (count !== expected(key)) found += 1
@@ -242,7 +244,7 @@ const odd = (counts: ReadonlyMap<string, number>, expected: (key: string) => num
 }
 
 const settled = (ledger: Budget.Ledger, limits: Budget.Limits): boolean => {
-  // What is left can be reserved to the last call only if nothing is still set aside.
+  // //The remaining budget can be reserved down to the last call only if no reservation is left.
   const { calls, costUsd, usage } = ledger.spent()
   const left = {
     costUsd: Math.max(0, (limits.costUsd ?? costUsd) - costUsd - 1e-9),
@@ -300,8 +302,8 @@ const checks = (
     equal("nothing is still reserved", settled(ledger, budget), true),
     ...[...books.providers].flatMap(([key, { most, starts }]) => [
       atMost(`calls of ${key} at once`, most, limits.concurrency),
-      // A bucket is refilled by the wall clock in whole milliseconds, and a call starts just after it was let through:
-      // the first ones when all runs have begun, and until then the bucket is refilled.
+      // //The bucket refills by the wall clock, in whole milliseconds, and a call starts shortly after it was admitted.
+      // The first calls start only after all runs have begun, and until then the bucket refills.
       atMost(
         `calls of ${key} beyond its rate`,
         Math.ceil(overdraft(starts, limits.requestsPerMinute)),
@@ -325,7 +327,7 @@ const makeConductor = (scenario: Scenario, books: Books) =>
     onStepFailure: "end"
   })
 
-/** Runs all runs at once, and counts. */
+/** Executes all runs concurrently and counts their calls. */
 export const run = Effect.fnUntraced(function* (scenario: Scenario) {
   const books = openBooks()
   const tally: Tally = { answered: 0, failed: 0, interrupted: 0, tokens: 0, finishedRuns: 0, answersOf: new Map() }
@@ -341,7 +343,7 @@ export const run = Effect.fnUntraced(function* (scenario: Scenario) {
     })
     if (chance(index, "interrupted") >= scenario.interrupted) return yield* run.result
     const stopper = yield* Effect.forkChild(
-      // Most calls are made early, so most interruptions are early, too.
+      // //Most calls are made early, so most interruptions are early as well.
       Effect.andThen(Effect.sleep(chance(index, "when") ** 4 * expectedMillis), run.interrupt)
     )
     const result = yield* run.result

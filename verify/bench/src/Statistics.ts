@@ -1,6 +1,6 @@
-/** Medians with their spread, and slopes: all the arithmetic of the bench. */
+/** Medians with their spread, and slopes: all the statistics used by the benchmark. */
 
-/** The middle of some samples and the quartiles around it. */
+/** The median and quartiles of several samples. */
 export interface Summary {
   readonly median: number
   readonly low: number
@@ -8,7 +8,7 @@ export interface Summary {
   readonly samples: number
 }
 
-/** The value below which the given share of the sorted values lies, interpolated. */
+/** Returns a quantile of sorted values, with interpolation. */
 const quantile = (sorted: ReadonlyArray<number>, share: number): number => {
   const position = (sorted.length - 1) * share
   const below = sorted[Math.floor(position)]!
@@ -16,7 +16,7 @@ const quantile = (sorted: ReadonlyArray<number>, share: number): number => {
   return below + (above - below) * (position - Math.floor(position))
 }
 
-/** The median. Of no values at all it is NaN. */
+/** Returns the median, or NaN if there are no values. */
 export const median = (values: ReadonlyArray<number>): number =>
   values.length === 0
     ? Number.NaN
@@ -25,7 +25,7 @@ export const median = (values: ReadonlyArray<number>): number =>
         0.5
       )
 
-/** The median with the first and third quartile. */
+/** Returns the median with the first and third quartiles. */
 export const summarise = (values: ReadonlyArray<number>): Summary => {
   const sorted = values.toSorted((left, right) => left - right)
   return {
@@ -36,7 +36,7 @@ export const summarise = (values: ReadonlyArray<number>): Summary => {
   }
 }
 
-/** The slope of the least-squares line through some points. */
+/** Returns the slope of the least-squares line through the given points. */
 export const slope = (points: ReadonlyArray<readonly [x: number, y: number]>): number => {
   const meanX = points.reduce((sum, [x]) => sum + x, 0) / points.length
   const meanY = points.reduce((sum, [, y]) => sum + y, 0) / points.length

@@ -1,5 +1,5 @@
 /**
- * The work that every contender does: the same plan, the same messages, the same workers.
+ * The workload, which is the same for every contender: the same plan, messages and workers.
  *
  * A step composes its messages from the question and from the subtasks and answers its access list names, hands them to
  * its worker and keeps the answer. The worker's answer depends on every message it was shown, so a run that composed
@@ -10,13 +10,13 @@
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** One turn of a conversation. */
+/** One turn in a conversation. */
 export interface Message {
   readonly role: "user" | "assistant"
   readonly content: string
 }
 
-/** A step, the earlier steps it sees, and how long its worker takes. */
+/** A step, the earlier steps that it can access, and the latency of its worker. */
 export interface Step {
   readonly subtask: string
   readonly access: ReadonlyArray<number>
@@ -29,10 +29,13 @@ export interface Plan {
   readonly steps: ReadonlyArray<Step>
 }
 
-/** What a worker is shown. */
+/** Messages as shown to a worker. */
 export type Shown = ReadonlyArray<{ readonly content: unknown }>
 
-/** A plan with the worker of each step: an async function, as users write them, and the same one for everybody. */
+/**
+ * A plan and the worker for each step: an async function, as users would write it, which is the same for all
+ * contenders.
+ */
 export interface Workload {
   readonly plan: Plan
   readonly worker: (step: number) => (messages: Shown) => Promise<string>
@@ -44,7 +47,7 @@ export interface Workload {
 
 const question = "Which of the three proposals for the new bridge is the cheapest over thirty years?"
 
-/** 3 independent steps, one that sees all of them, and a last. */
+/** Three independent steps, a step that depends on all of them, and a final step. */
 export const fiveSteps: Plan = {
   question,
   steps: [
@@ -57,8 +60,8 @@ export const fiveSteps: Plan = {
 }
 
 /**
- * Two chains of unlike steps that meet: 20 + 100 and 100 + 20, then 20. The critical path is 140 ms; one level after
- * the other takes 100 + 100 + 20 = 220 ms.
+ * Two chains of steps with different latencies that are joined at the end: 20 + 100 and 100 + 20, then 20. The critical
+ * path is 140 ms; level by level, the plan takes 100 + 100 + 20 = 220 ms.
  */
 export const uneven: Plan = {
   question,
@@ -71,7 +74,7 @@ export const uneven: Plan = {
   ]
 }
 
-/** The longest sum of latencies along a path. */
+/** Returns the maximum sum of latencies along a path. */
 export const criticalPathMillis = (plan: Plan): number => {
   const ends: Array<number> = []
   for (const { access, latencyMillis } of plan.steps) {
@@ -84,10 +87,10 @@ export const criticalPathMillis = (plan: Plan): number => {
 // Workloads
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Workers that answer without waiting for anything. */
+/** Creates workers that answer immediately. */
 export const immediate = (plan: Plan): Workload => ({ plan, worker: () => async (messages) => work(messages) })
 
-/** Workers that take as long as the plan says, by Node's own timers. */
+/** Creates workers with the latencies in the plan, using Node's timers. */
 export const timed = (plan: Plan): Workload => ({
   plan,
   worker: (step) => async (messages) => {
@@ -96,17 +99,17 @@ export const timed = (plan: Plan): Workload => ({
   }
 })
 
-/** Workers that wait for a gate, which holds any number of runs in flight. */
+/** Workers that wait at a gate, which can hold any number of runs in flight. */
 export interface Gate {
   readonly workload: Workload
-  /** Lets everybody through who waits, and all who come, until it is closed again. */
+  /** Admits all waiting and future calls until the gate is closed again. */
   readonly open: () => void
   readonly close: () => void
-  /** How many calls have reached the gate so far. */
+  /** Returns the number of calls that have reached the gate. */
   readonly arrivals: () => number
 }
 
-/** A gate, closed. */
+/** Creates a closed gate. */
 export const gated = (plan: Plan): Gate => {
   let gate = Promise.withResolvers<void>()
   let arrivals = 0
@@ -129,7 +132,10 @@ export const gated = (plan: Plan): Gate => {
 // Work
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What the worker of a step is shown: past turns of the steps it sees, then the question with its own subtask. */
+/**
+ * Returns the messages for a step's worker: the turns of the steps that it can access, then the question with its
+ * subtask.
+ */
 export const compose = (plan: Plan, step: number, answer: (step: number) => string): [...Array<Message>, Message] => {
   const { access, subtask } = plan.steps[step]!
   const messages: Array<Message> = []
@@ -140,14 +146,14 @@ export const compose = (plan: Plan, step: number, answer: (step: number) => stri
   return [...messages, { role: "user", content: `Question:\n${plan.question}\n\nSubtask:\n${subtask}` }]
 }
 
-/** What every worker answers: it tells how many messages it saw and how long they are together. */
+/** Returns the answer of every worker: the number of messages that it received and their total length. */
 export const work = (messages: Shown): string => {
   let characters = 0
   for (const { content } of messages) characters += String(content).length
   return `I saw ${messages.length} messages of ${characters} characters.`
 }
 
-/** What a run of the plan must answer. */
+/** Returns the expected answer of a run of the plan. */
 export const expected = (plan: Plan): string => {
   const answers: Array<string> = []
   plan.steps.forEach((_, step) => {

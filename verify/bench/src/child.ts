@@ -1,6 +1,6 @@
 /**
- * The process of one contender. It prepares one row and then takes a sample each time it is asked, until it has to
- * end; between its samples it is idle while the other contenders have their turn.
+ * The process for one contender. It prepares one row and then takes a sample on each request. It is idle while the
+ * other contenders take their samples.
  */
 import { type ContenderId, load } from "./Contender.ts"
 import { prepare } from "./Measure.ts"
@@ -14,16 +14,19 @@ export interface Start {
   readonly settings: Settings
 }
 
-/** What a child says: a sample, or that it is ready, or that its contender has no such thing. */
+/** A message from the child: a sample, readiness, or that the contender does not support the row. */
 export type Report =
   | { readonly type: "ready" }
-  /** The contender has no such thing; or this machine lacks what it needs, and why. */
+  /** The contender does not support the row or, if `why` is set, something required is missing on this machine. */
   | { readonly type: "absent"; readonly why?: string | undefined }
   | { readonly type: "sample"; readonly value: number }
 
 const report = (message: Report) => process.send!(message)
 
-/** Milliseconds from the first import to the first answer. This process has imported nothing of the contender yet. */
+/**
+ * Returns the milliseconds from the first import to the first answer. Nothing of the contender may have been imported
+ * in this process before.
+ */
 const firstRun = async (id: ContenderId): Promise<number> => {
   const start = performance.now()
   const contender = await load(id)
@@ -34,7 +37,7 @@ const firstRun = async (id: ContenderId): Promise<number> => {
   return millis
 }
 
-// Whoever ends takes its temporary files and its servers along.
+// //Temporary files and servers are removed when the process exits.
 process.once("SIGTERM", () => process.exit())
 
 process.once("message", async ({ contender, row, settings }: Start) => {

@@ -1,4 +1,7 @@
-/** `pnpm bench`: measures core beside its peers; one JSON document on standard output, the table on standard error. */
+/**
+ * `pnpm bench`: compares core with other frameworks. Prints a JSON document to standard output and a table to standard
+ * error.
+ */
 import { existsSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { parseArgs } from "node:util"
@@ -31,7 +34,7 @@ const readOptions = () => {
     help: { type: "boolean" }
   } as const
   try {
-    // `pnpm bench -- --quick` hands the dashes on.
+    // //`pnpm bench -- --quick` passes the dashes on.
     return parseArgs({ args: process.argv.slice(2).filter((arg) => arg !== "--"), options }).values
   } catch (error) {
     return fail((error as Error).message)
@@ -51,7 +54,10 @@ const unknown = names.find((name) => !isRow(name) && !isContender(name))
 if (unknown !== undefined) fail(`--only does not know "${unknown}".`)
 if (rounds !== undefined && !(Number(rounds) >= 1)) fail(`--rounds takes a number from 1, not "${rounds}".`)
 
-/** Named from where the command was given, which a package manager changes; looked at before minutes of work. */
+/**
+ * Resolved relative to the folder in which the command was entered, which package managers change. Checked before the
+ * measurement, which takes minutes.
+ */
 const file = out === undefined ? undefined : path.resolve(process.env.INIT_CWD ?? ".", out)
 if (file !== undefined && !existsSync(path.dirname(file))) fail(`--out: there is no folder ${path.dirname(file)}.`)
 
@@ -66,7 +72,7 @@ for (const id of wantedRows) {
   results[id] = Report.row(id, await measure(id, wantedContenders, settings))
 }
 
-// Where the JSON goes is nobody's business but the machine's.
+// //The output path is specific to this machine, so it is not recorded.
 const command = [
   "pnpm bench",
   ...(only === undefined ? [] : ["--only", only]),

@@ -1,4 +1,4 @@
-/** The Postgres of those that keep their runs in one: it ends with the process. */
+/** The Postgres server for contenders that store their runs in one. It stops when the process exits. */
 import { PostgresServer } from "@divisi/testkit/journals"
 import { Unavailable } from "./Unavailable.ts"
 

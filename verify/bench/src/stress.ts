@@ -1,4 +1,4 @@
-/** `pnpm stress`: the stress check; JSON on standard output, exit code 1 when a call was lost or doubled. */
+/** `pnpm stress`: runs the stress check. Prints JSON, and exits with code 1 if a call was lost or duplicated. */
 import { parseArgs } from "node:util"
 import * as Effect from "effect/Effect"
 import { machine } from "./Report.ts"
@@ -11,20 +11,23 @@ const readRuns = (): number => {
     const { help, runs } = parseArgs({ args: process.argv.slice(2).filter((arg) => arg !== "--"), options }).values
     if (!help && Number.isInteger(Number(runs)) && Number(runs) >= 1) return Number(runs)
   } catch {
-    // Falls through to the usage.
+    // //Continues with the usage message.
   }
   process.stderr.write("Usage: pnpm stress [--runs N]\n\n  --runs N   how many runs at once (10000)\n")
   process.exit(2)
 }
 
-/** Each run makes five calls, three of them with one provider: its rate is such that the last tenth has to wait. */
+/**
+ * Each run makes five calls, three of them to one provider. The rate limit is chosen so that the last tenth has to
+ * wait.
+ */
 const scenarios = (runs: number): ReadonlyArray<Scenario> => {
   const limits = { requestsPerMinute: Math.ceil(runs * 2.7), tokensPerMinute: runs * 1000, concurrency: 250 }
   const ample = { costUsd: runs, calls: runs * 10, tokens: runs * 10_000 }
   return [
     { name: "an ample budget", runs, budget: ample, limits, failing: 0.03, interrupted: 0 },
     {
-      // Worst cases are reserved first, so calls wait for each other's settlements near the limit.
+      // //The worst case is reserved first, so near the limit calls wait until others are settled.
       name: "a budget that does not last",
       runs,
       budget: { ...ample, costUsd: runs * 4.5 * 0.000215 },

@@ -1,6 +1,6 @@
 /**
- * `pnpm --filter @divisi/bench table`: writes the measured table into docs/lab/performance.md, between its two marks, from
- * results.json and stress.json beside this package's README.
+ * `pnpm --filter @divisi/bench table`: writes the table of results into docs/lab/performance.md, between its two marks,
+ * from results.json and stress.json in this package.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import type { ContenderId } from "./Contender.ts"
@@ -25,7 +25,7 @@ const markdown = (lines: ReadonlyArray<ReadonlyArray<string>>): string => {
   )
 }
 
-/** How many times Divisi's figure each contender's is. Figures about nothing have no ratio. */
+/** Returns each contender's value divided by Divisi's. Values within the noise have no ratio. */
 const ratios = (report: Report): ReadonlyArray<ReadonlyArray<string>> => {
   const ids = Object.keys(report.contenders).filter((id) => id !== "divisi") as ReadonlyArray<ContenderId>
   const ratio = (row: RowId, id: ContenderId): string => {
@@ -39,7 +39,7 @@ const ratios = (report: Report): ReadonlyArray<ReadonlyArray<string>> => {
   return [["against Divisi", ...ids.map((id) => report.contenders[id]!.title)], ...lines]
 }
 
-/** Divisi's own figures with their quartiles. */
+/** Returns Divisi's values with their quartiles. */
 const spread = (report: Report): ReadonlyArray<ReadonlyArray<string>> => {
   const lines = rowIds.flatMap((id) => {
     const row = report.rows[id]

@@ -1,12 +1,12 @@
-/** Checks of a client: each has a name, and throws where it does not hold. What came of them is printed as JSON. */
+/** Checks for a client. Each has a name and throws an error if it fails. The results are printed as JSON. */
 import assert from "node:assert/strict"
 
 const [url = ""] = process.argv.slice(2)
 
-/** The base URL of OpenAI's clients. */
+/** Base URL for OpenAI clients. */
 export const openaiUrl = url
 
-/** That of Anthropic's. */
+/** Base URL for Anthropic clients. */
 export const anthropicUrl = url.replace(/\/v1$/, "")
 
 export const question = "What is the weather in Paris?"
@@ -18,7 +18,7 @@ export const weather = {
   answer: ({ city }) => `It is sunny in ${city}.`
 }
 
-/** That a tool loop has ended with what the tool said. */
+/** Checks that a tool loop has ended with the tool's result. */
 export const isSunny = (text) => assert.match(text, /It is sunny in Paris\./)
 
 /** Runs the checks one after another. */

@@ -1,6 +1,7 @@
 /**
- * Every byte of recorded answers against the vendors' own schemas: `node schemas.mjs URL openai.json open-responses.json`.
- * The two files are the OpenAPI descriptions that OpenAI and Open Responses publish; neither is kept here.
+ * Validates recorded answers byte by byte against the vendors' own schemas: `node schemas.mjs URL openai.json
+ * open-responses.json`. The two files are the OpenAPI descriptions published by OpenAI and Open Responses. They are not
+ * part of this repository.
  */
 import assert from "node:assert/strict"
 import fs from "node:fs"
@@ -9,7 +10,7 @@ import { openaiUrl, question, run, weather } from "./check.mjs"
 
 const [, openaiFile, openResponsesFile] = process.argv.slice(2)
 
-/** A schema as JSON Schema has it, where it is of OpenAPI 3.0 in places. */
+/** Converts an OpenAPI 3.0 schema to JSON Schema. */
 const modern = (value) => {
   if (Array.isArray(value)) return value.map(modern)
   if (typeof value !== "object" || value === null) return value
@@ -29,7 +30,7 @@ const validators = (file) => {
     return compiled.get(name)
   }
   const typesOf = ({ properties }) => properties?.type?.enum ?? [properties?.type?.const]
-  /** The schema of an event, by its type. */
+  /** Returns the schema for an event, by its type. */
   const eventOf = (type) =>
     Object.keys(schemas).find((name) => /Event$/.test(name) && typesOf(schemas[name]).includes(type))
   return { of, eventOf }
@@ -60,7 +61,7 @@ const schema = {
 const functions = { name: weather.name, description: weather.description, parameters: weather.schema }
 const messages = [{ role: "user", content: question }]
 
-/** Requests of all kinds: plain, with tools, of a shape, cut at their limit. */
+/** Requests of various kinds: plain, with tools, with an answer shape, and truncated at the output limit. */
 const chats = {
   plain: { messages },
   tools: { messages, tools: [{ type: "function", function: functions }] },
@@ -77,14 +78,14 @@ const responses = {
   "no plan": { input: question, reasoning: { effort: "none" } }
 }
 
-/** OpenAI says null of the usage of a response that goes on, which its own schema does not allow. */
+/** Removes null usage. OpenAI sends it for a response in progress, although its own schema does not allow it. */
 const withoutUsage = (value) => {
   const { usage, ...rest } = value
   const response = rest.response === undefined ? {} : { response: withoutUsage(rest.response) }
   return { ...rest, ...response, ...(usage === null || usage === undefined ? {} : { usage }) }
 }
 
-/** Open Responses has null for the schema of an answer's shape, where OpenAI requires the schema. */
+/** Replaces the schema of an answer's shape with null, as in Open Responses. OpenAI requires a schema there. */
 const withoutSchema = (value) => {
   const response = value.response === undefined ? {} : { response: withoutSchema(value.response) }
   const format = value.text?.format

@@ -1,4 +1,6 @@
-/** Coding agents: each reads a file, edits it and runs its test, in turns of tools over a Conductor with three workers. */
+/**
+ * Coding agents: each reads a file, edits it and runs its test in a tool loop, through a Conductor with three workers.
+ */
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
@@ -14,11 +16,11 @@ export interface Served {
 
 interface Agent {
   readonly package: string
-  /** Whether its history carries the state of a run. */
+  /** Whether the agent's history carries the run state. */
   readonly carries: boolean
   readonly command: (url: string, task: string) => readonly [string, ...ReadonlyArray<string>]
   readonly env: (url: string, home: string) => NodeJS.ProcessEnv
-  /** Writes the configuration that it reads from its folder. */
+  /** Writes the configuration that the agent reads from its folder. */
   readonly prepare?: ((url: string, work: string) => void) | undefined
 }
 
@@ -78,7 +80,7 @@ const agents: Readonly<Record<string, Agent>> = {
   }
 }
 
-/** The agents that are checked. */
+/** Names of the checked agents. */
 export const names = Object.keys(agents)
 
 const wrong = "export const add = (a, b) => a - b\n"
@@ -88,7 +90,7 @@ if (add(20, 22) !== 42) throw new Error("add is wrong")
 console.log("The test of add has passed.")
 `
 
-/** What the requests of a task came to. */
+/** Groups the requests of a task into turns. */
 const turnsOf = (requests: ReadonlyArray<RequestLog.Entry>) => {
   const own = requests.filter(({ model }) => model === "divisi")
   const runs = new Map(own.map(({ calls, runId }) => [runId, calls]))
@@ -96,7 +98,7 @@ const turnsOf = (requests: ReadonlyArray<RequestLog.Entry>) => {
   return { segments: main.length, runs: runs.size, calls: main.reduce((sum, { calls }) => sum + calls, 0) }
 }
 
-/** Two workers are asked once, the third in every turn of tools and for the answer. */
+/** Returns a problem unless two workers were called once, and the third in each tool turn and for the answer. */
 const onceProblem = (requests: ReadonlyArray<RequestLog.Entry>): string | undefined => {
   const { calls, runs, segments } = turnsOf(requests)
   return segments === 4 && calls === 3 + 3
@@ -124,13 +126,13 @@ const checksOf = (
   ]
 }
 
-/** What an agent has come to, while its folder is still there. */
+/** The result of an agent, while its folder still exists. */
 interface Done {
   readonly work: string
   readonly finished: Finished
 }
 
-/** Lets an agent do a task in a folder of its own with some files; `orders` gets the folder. */
+/** Runs an agent on a task in a new folder with the given files. `orders` receives the folder. */
 export const work = async <A>(
   name: string,
   url: string,
@@ -152,7 +154,7 @@ export const work = async <A>(
   }
 }
 
-/** Lets an agent do the first task: read a file, edit it, run its test. */
+/** Runs an agent on the first task: read a file, edit it, run its test. */
 const task = (name: string, { requests, url }: Served, isOnce: boolean): Promise<ReadonlyArray<Check>> => {
   const from = requests.length
   const orders = (work: string) => {
@@ -167,7 +169,7 @@ const line = "Grüße, 世界 🎺: it is written."
 
 const quoted = (text: string): Check["detail"] => text.slice(-3_000)
 
-/** The second task: write a new file, and read it. */
+/** Runs an agent on the second task: write a new file and read it. */
 const writing = (name: string, url: string): Promise<ReadonlyArray<Check>> => {
   const orders = (work: string) =>
     `Greet: write \`${line}\` to \`${work}/greeting.txt\`, then read \`${work}/greeting.txt\`.`
@@ -182,7 +184,7 @@ const writing = (name: string, url: string): Promise<ReadonlyArray<Check>> => {
   })
 }
 
-/** The third task: run a command that fails, and another with an output of many lines. */
+/** Runs an agent on the third task: run a command that fails, and another with many lines of output. */
 const running = (name: string, url: string): Promise<ReadonlyArray<Check>> => {
   const files = { "fail.mjs": 'console.error("No such planet.")\nprocess.exitCode = 3\n' }
   const orders = (work: string) => `Look: run \`node ${work}/fail.mjs\`, then run \`seq -f line-%.0f 1 300\`.`
@@ -196,14 +198,14 @@ const running = (name: string, url: string): Promise<ReadonlyArray<Check>> => {
   })
 }
 
-/** Lets an agent do its tasks, or the first alone, on a server of which only the address is known. */
+/** Runs an agent on all tasks, or only on the first, on a server for which only the address is known. */
 export const finish = async (name: string, url: string, isShort: boolean): Promise<ReadonlyArray<Check>> => {
   const first = await task(name, { url, requests: [] }, false)
   if (isShort) return first
   return [...first, ...(await writing(name, url)), ...(await running(name, url))]
 }
 
-/** Checks one, on a server that keeps runs and on one that forgets them after each request. */
+/** Checks an agent on a server that stores runs, and on one that discards them after each request. */
 export const check = async (name: string, served: Served, forgetful: Served): Promise<Report> => {
   const agent = agents[name]!
   const kept = await task(name, served, true)

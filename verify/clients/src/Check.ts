@@ -1,15 +1,15 @@
-/** What was checked of a client, and how a client's program is run. */
+/** Results of checking a client, and a helper for running a client's program. */
 import { spawn } from "node:child_process"
 
-/** One thing that holds or not. */
+/** A single check and its result. */
 export interface Check {
   readonly name: string
   readonly isPassed: boolean
-  /** Why it does not hold, or what was measured. */
+  /** Why it failed, or what was measured. */
   readonly detail?: string | undefined
 }
 
-/** What was checked of a client. */
+/** The checks of a client. */
 export interface Report {
   readonly client: string
   readonly version: string
@@ -20,11 +20,11 @@ export interface Report {
 export interface Finished {
   readonly code: number
   readonly stdout: string
-  /** Both outputs, in the order they came. */
+  /** Output of both streams, in the order of arrival. */
   readonly output: string
 }
 
-/** Runs a program without standard input, for so long at most. */
+/** Runs a program without standard input, for a limited time. */
 export const run = (
   [program, ...args]: readonly [string, ...ReadonlyArray<string>],
   options: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv | undefined; readonly seconds: number }
@@ -43,7 +43,7 @@ export const run = (
       try {
         if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL")
       } catch {
-        // Nothing of it is left.
+        // //The whole process group has already exited.
       }
     }
     const limit = setTimeout(() => {
@@ -69,7 +69,7 @@ export const run = (
     child.on("close", (code) => end(code ?? 1))
   })
 
-/** A check of a program that had to end well. */
+/** Returns a check that a program has ended successfully. */
 export const ended = (name: string, { code, output }: Finished, problem?: string | undefined): Check => ({
   name,
   isPassed: code === 0 && problem === undefined,

@@ -1,15 +1,14 @@
 /**
- * Tasks that are carried out with the tools of coding agents. A task has a list of orders, each with what it is about in
- * backticks:
+ * Executes tasks with the tools of coding agents. A task is a list of orders with their arguments in backticks:
  *
  * - run `command`
  * - read `path`
  * - replace `old` by `new` in `path`
  * - write `text` to `path`
  *
- * The orders are carried out one after another, a call in each turn. The tools are told by what they take, whatever their
- * names: a command, a path, a path with an old and a new text, or a path with a content; a tool for patches takes a text.
- * If no tool reads, replaces or writes, the shell does.
+ * Orders are executed in sequence, with one call per turn. Tools are recognized by their parameters rather than by
+ * their names: a command, a path, a path with an old and a new text, or a path with content. A patch tool accepts a
+ * text. If there is no tool for reading, replacing or writing, the shell is used.
  */
 import type { Tool } from "@divisi/core"
 
@@ -35,7 +34,7 @@ const ordersIn = (question: string): ReadonlyArray<Order> =>
 const fieldsOf = ({ input }: Tool.ToolDefinition): ReadonlyArray<string> =>
   typeof input.properties === "object" && input.properties !== null ? Object.keys(input.properties) : []
 
-/** The first of some names that a tool has a field of. */
+/** Returns the first of the given names for which the tool has a parameter. */
 const among = (tool: Tool.ToolDefinition, names: ReadonlyArray<string>): string | undefined =>
   names.find((name) => fieldsOf(tool).includes(name))
 

@@ -1,4 +1,7 @@
-/** Clients of languages that are compiled, each a program in a folder of its own; for machines that have the language. */
+/**
+ * Clients in compiled languages, each a program in a separate folder. They run on machines where the language is
+ * installed.
+ */
 import { spawnSync } from "node:child_process"
 import fs from "node:fs"
 import path from "node:path"

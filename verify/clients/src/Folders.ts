@@ -1,4 +1,4 @@
-/** Where the clients are installed: folders of their own, as nobody who works on the packages needs them. */
+/** Installation folders for the clients. They are separate, because developers of the packages do not need them. */
 import { spawnSync } from "node:child_process"
 import fs from "node:fs"
 import path from "node:path"

@@ -1,4 +1,4 @@
-/** Suites and schemas that are not in a registry: a path to a copy is given. */
+/** Suites and schemas that are not available from a registry. The path to a copy must be given. */
 import { type Check, type Report, run } from "./Check.ts"
 import { folder } from "./Folders.ts"
 

@@ -1,4 +1,4 @@
-/** Values of a JSON Schema, with what a question says in them: the numbers, names and quoted words that it has. */
+/** Generates values for a JSON Schema from a question: its numbers, names and quoted words. */
 import type { Tool } from "@divisi/core"
 
 const isObject = (value: unknown): value is Tool.JsonSchema =>

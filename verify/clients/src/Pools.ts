@@ -1,6 +1,6 @@
 /**
- * Coding agents against `divisi serve --pool …`, started as its user starts it, in front of servers that differ in what
- * they refuse. Each agent has to finish its tasks: no preference of a client may fail a request.
+ * Coding agents with `divisi serve --pool …`, started as by a user, in front of servers that reject different settings.
+ * Each agent must complete its tasks: no optional setting of a client may make a request fail.
  */
 import { spawn } from "node:child_process"
 import fs from "node:fs"

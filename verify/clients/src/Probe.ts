@@ -1,4 +1,4 @@
-/** `llmprobe`: assertions on the three wires. None that the wires demand may fail. */
+/** `llmprobe`: assertions about the three wires. All required ones must pass. */
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"

@@ -1,4 +1,4 @@
-/** Clients of Python, each a program or a suite in `python/`. */
+/** Python clients, each a program or a test suite in `python/`. */
 import fs from "node:fs"
 import path from "node:path"
 import { type Check, ended, type Report, run } from "./Check.ts"

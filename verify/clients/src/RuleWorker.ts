@@ -1,15 +1,14 @@
 /**
- * A worker that follows rules: what a suite of conformance, an SDK and a coding agent need of a model, without a model.
+ * A rule-based worker that behaves as conformance suites, SDKs and coding agents expect of a model.
  *
- * It knows no prompt of any suite. What it does, in this order:
+ * It does not contain the prompts of any suite. In order of precedence:
  *
- * 1. It calls tools as it is told to: never where they are forbidden, the one that is named, and of its own accord where
- *    the question and a tool's name or description have a word in common. A task in words of its own (`Commands`) is
- *    carried out with the tools of coding agents.
- * 2. What it writes in a shape (arguments of tools, answers of a JSON Schema) it takes from the question.
- * 3. It says what it is told to say, counts what it is told to count, tells what tools have said, and recalls what the
- *    user has told it.
- * 4. It writes no more tokens than it may; a word is one.
+ * 1. It calls tools as requested: never if they are forbidden, the requested one if one is required, and otherwise if
+ *    the question shares a word with the name or description of a tool. A task that consists of orders (`Commands`) is
+ *    executed with the tools of coding agents.
+ * 2. Values with a schema (arguments of tools, structured answers) are taken from the question.
+ * 3. It repeats text, counts, reports tool results and recalls earlier statements by the user, if asked to.
+ * 4. It respects the token limit. A word counts as one token.
  */
 
 import type { Tool } from "@divisi/core"

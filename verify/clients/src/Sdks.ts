@@ -1,4 +1,4 @@
-/** SDKs of Node: each program in `sdks/` checks one, and prints what came of it. */
+/** Node SDKs. Each program in `sdks/` checks one of them and prints the results. */
 import { type Check, type Report, run } from "./Check.ts"
 import { folder, versionOf } from "./Folders.ts"
 

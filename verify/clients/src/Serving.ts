@@ -1,4 +1,7 @@
-/** A server in front of a Conductor with three workers: two look, a third sees both, calls the tools and answers. */
+/**
+ * A server with a Conductor of three workers: two work in parallel, and the third sees both results, calls the tools
+ * and answers.
+ */
 import { Journal } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
 import type { Pricing } from "@divisi/core/Usage"

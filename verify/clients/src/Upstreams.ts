@@ -1,6 +1,6 @@
 /**
- * Servers that stand where a model server would: they speak Chat Completions in the way of one kind of server each, and a
- * worker that follows rules writes their answers. They share no code with the providers that read them.
+ * Upstream model servers. Each implements Chat Completions in the style of a particular server, and a rule-based worker
+ * generates the answers. No code is shared with the providers under test.
  */
 import http from "node:http"
 import type { AddressInfo } from "node:net"

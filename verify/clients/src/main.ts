@@ -1,9 +1,9 @@
 /**
- * `pnpm clients [name...]`: clients against a server whose three workers follow rules, with no network where Linux can cut
- * it. Without names it is all that CI runs: llmprobe, coding agents, and SDKs; `more` is the
- * frameworks of agents, and `all` is everybody.
+ * `pnpm clients [name...]`: checks clients against a server with three rule-based workers, without network access where
+ * Linux supports this. By default, everything that CI runs is checked: llmprobe, coding agents and SDKs. `more` selects
+ * agent frameworks, and `all` selects everything.
  *
- * What does not hold is printed, and a table of all; the exit code is 1 when anything does not hold.
+ * Prints failed checks and a table of all results. The exit code is 1 if any check fails.
  */
 import { spawnSync } from "node:child_process"
 import path from "node:path"

@@ -1,8 +1,7 @@
 /**
- * Records a session: coding agents mend a small library over a server in front of three workers that follow rules, and
- * do it again with one worker alone. `node --conditions=@divisi/source verify/clients/src/record.ts FOLDER [agent...]` leaves
- * two journals there, `team.sqlite` and `alone.sqlite`, for `divisi runs report`. The agents are those that
- * `pnpm clients` has installed.
+ * Records sessions: coding agents fix a small library through a server with three rule-based workers, and again with a
+ * single worker. `node --conditions=@divisi/source verify/clients/src/record.ts FOLDER [agent...]` writes two journals
+ * for `divisi runs report`: `team.sqlite` and `alone.sqlite`. The agents are those installed by `pnpm clients`.
  */
 import fs from "node:fs"
 import path from "node:path"

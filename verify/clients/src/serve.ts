@@ -1,4 +1,7 @@
-/** Serves the three workers on a port, until it is stopped: `node --conditions=@divisi/source verify/clients/src/serve.ts 8080`. */
+/**
+ * Serves the three rule-based workers until stopped: `node --conditions=@divisi/source verify/clients/src/serve.ts
+ * 8080`.
+ */
 import * as Effect from "effect/Effect"
 import * as Serving from "./Serving.ts"
 

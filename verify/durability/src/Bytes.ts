@@ -1,4 +1,7 @@
-/** Durable things are damaged at random, each from a seed, and used: they are what they were, or are refused with words. */
+/**
+ * Damages persistent data at random, from a seed, and then uses it. The data must be recovered unchanged or rejected
+ * with a message.
+ */
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"

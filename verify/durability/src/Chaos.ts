@@ -1,7 +1,7 @@
 /**
- * Four servers on one Postgres, with clocks apart, under faults: processes that are killed and frozen, connections that are
- * cut, a database that restarts, a vendor that is down or slow. Clients ask through all servers. Then three books are
- * compared: the vendor's, the journal's and the accounts'.
+ * Four servers on one Postgres, with different clocks, under faults: killed and frozen processes, closed connections,
+ * database restarts, and a vendor that is unavailable or slow. Clients send requests through all servers. Finally, the
+ * records of the vendor, the journal and the accounts are compared.
  */
 import fs from "node:fs"
 import os from "node:os"

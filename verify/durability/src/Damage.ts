@@ -1,4 +1,4 @@
-/** Damage as disks and interrupted copies do it to a file, drawn from a seed. */
+/** Damages files in the way that disks and interrupted copies do, based on a seed. */
 import { Seed } from "@divisi/core"
 
 /** Bytes that were changed, and how. */

@@ -1,6 +1,6 @@
 /**
- * Commands on disks that are full, full for a moment, read-only, shared by two processes, or pulled away with a kill: each
- * says in words what is wrong, and once all is well again the same command comes to the end that it always has.
+ * Runs commands on disks that are full, temporarily full, read-only, shared by two processes, or removed with a kill.
+ * Each command must report what is wrong and, once the fault is gone, must produce its usual result.
  */
 import fs from "node:fs"
 import http from "node:http"

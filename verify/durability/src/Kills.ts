@@ -1,6 +1,6 @@
 /**
- * Runs with a journal and an account, killed with `kill -9`: at random moments, or at each write of the journal in turn. Then
- * three books are compared: the vendor's, the journal's and the account's.
+ * Kills runs that have a journal and an account with `kill -9`: at random moments, or at each write to the journal in
+ * turn. Finally, the records of the vendor, the journal and the account are compared.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"

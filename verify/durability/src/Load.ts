@@ -1,6 +1,6 @@
 /**
- * The load of runs on a server of the cluster and on its database. The heap of the server after a collection is measured
- * after equal parts of the runs and after a pause: memory that grows from part to part is retained for each run.
+ * Measures the load of runs on a cluster server and its database. The server's heap is measured after garbage
+ * collection, after each part of the runs and after a pause: memory that grows with each part is retained per run.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import fs from "node:fs"

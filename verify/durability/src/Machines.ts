@@ -1,7 +1,7 @@
 /**
- * Runs of a cluster under faults: servers on one Postgres, with clocks apart, are killed, frozen, drained, disconnected and
- * cut off at random; the database crashes, and its disk is full. At the end three books are compared: the vendor's, the
- * journal, and the account.
+ * Cluster runs under faults: servers on one Postgres, with different clocks, are killed, frozen, drained and
+ * disconnected at random, and the database crashes or its disk is full. Finally, the records of the vendor, the journal
+ * and the account are compared.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"

@@ -1,6 +1,7 @@
 /**
- * An evaluation on one machine, on several, and on several of which one is killed and one is frozen. Its worker waits, so
- * the machines are as fast as their samples at once, and each call is written into a file, as a vendor's books.
+ * An evaluation on one machine, on several, and on several of which one is killed and one is frozen. The worker waits
+ * before it answers, so speed depends only on the number of concurrent samples. Each call is written to a file that
+ * represents the vendor's records.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"

@@ -1,8 +1,9 @@
 /**
- * `pnpm durability bytes|disks|kills|points|chaos|machines|load|samples`: many cases for some minutes, or one again.
+ * `pnpm durability bytes|disks|kills|points|chaos|machines|load|samples`: runs many cases for several minutes, or
+ * repeats a single one.
  *
- * What did not hold, and the counts, are printed to standard output, progress to standard error; the exit code is 1
- * when anything did not hold.
+ * Failures and counts are printed to standard output, and progress to standard error. The exit code is 1 if anything
+ * failed.
  */
 import { parseArgs } from "node:util"
 import * as Bytes from "./Bytes.ts"

@@ -3,7 +3,8 @@ import * as Chaos from "../src/Chaos.ts"
 
 if (!Chaos.isPossible()) console.warn("Not tested: chaos needs initdb, pg_ctl and postgres.")
 
-// Servers are processes, and some are killed and restarted. `pnpm durability chaos` asks 5,000 questions under 500 faults.
+// //Servers are processes, some of which are killed and restarted. `pnpm durability chaos` sends 5,000 questions under
+// 500 faults.
 it.skipIf(!Chaos.isPossible())(
   "servers on one Postgres answer each question once and pay for nothing twice, under faults",
   {

@@ -4,7 +4,7 @@ import { expect, it } from "vitest"
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
-/** A condition after the other, each on another command; `pnpm durability disks` tries all of them together. */
+/** Applies the conditions in turn, each to a different command. `pnpm durability disks` tries all combinations. */
 const seeds = 6
 
 // Each case is a few processes on a disk of its own, one after the other.

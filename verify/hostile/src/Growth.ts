@@ -1,6 +1,6 @@
 /**
- * How the time that a reader takes grows with its text. Sizes are doubled until the last; nothing is said about how long
- * a size takes, which another machine takes otherwise.
+ * Measures how the run time of a parser grows with the length of its input. The length is doubled repeatedly. Absolute
+ * times are ignored, because they depend on the machine.
  */
 
 /** What a reader did with a shape. */

@@ -1,4 +1,4 @@
-/** Every public reader of text, as one function of the text. What a reader refuses by a typed error is refused well. */
+/** All public parsers, each as a function of text. Rejecting input with a typed error counts as success. */
 
 import fs from "node:fs"
 import os from "node:os"

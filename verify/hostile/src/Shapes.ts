@@ -1,4 +1,4 @@
-/** Hostile texts of any length: what patterns and parsers stumble over, repeated. */
+/** Generates hostile text of any length by repeating input that is difficult for patterns and parsers. */
 
 /** A text of about `length` characters. */
 export interface Shape {

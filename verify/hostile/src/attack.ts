@@ -1,14 +1,14 @@
 /**
- * Attacks a server of this machine with one client's requests, and measures what another client has of it.
+ * Attacks a local server with requests from one client, and measures the effect on another client.
  *
  *     pnpm attack [--seconds 4] [--only gzip]... [--part 1/3] [--json] [--short]
  *
- * The server, the attacking client and the other client each have an event loop of their own. For each attack and wire
- * the other client sends small requests during the attack, and alone after it. Exits 1 where a result is not the
- * expected one, where a small request is not answered, where the small requests' p99 is ten times the quiet one or more,
- * or where the server's event loop was delayed by more than 200 ms. On a machine with other work the delay includes the
- * time of other processes, and the column "its CPU" does not. The short form sends each attack once on one wire,
- * and does not judge times.
+ * The server, the attacking client and the other client have separate event loops. For each attack and wire, the other
+ * client sends small requests during the attack and, for comparison, after it. The exit code is 1 if a result is
+ * unexpected, if a small request is not answered, if the p99 of small requests is at least ten times its value without
+ * the attack, or if the server's event loop was delayed by more than 200 ms. On a busy machine, the delay includes the
+ * time of other processes, but the column "its CPU" does not. The short form sends each attack once on one wire, and
+ * does not evaluate times.
  */
 import { fork } from "node:child_process"
 import { once } from "node:events"

@@ -1,4 +1,4 @@
-/** Readers of benchmarks' records: of those that have a name, and of a file of one's own. */
+/** Parsers of benchmark records: for the named benchmarks and for user files. */
 import fs from "node:fs"
 import path from "node:path"
 import { Benchmarks, Dataset, UserBenchmark } from "@divisi/evals"

@@ -1,4 +1,4 @@
-/** Readers of settings: a `divisi.config`, which is code, settings as JSON, and the config of a training. */
+/** Parsers of settings: a `divisi.config`, which is code, settings as JSON, and the config of a training run. */
 import fs from "node:fs"
 import path from "node:path"
 import { ConfigFile } from "@divisi/cli"

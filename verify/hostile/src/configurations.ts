@@ -1,4 +1,7 @@
-/** Public functions with options, each option with a valid value. No valid configuration calls a model or a network. */
+/**
+ * All public functions with options, with a valid value for each option. No valid configuration calls a model or
+ * accesses the network.
+ */
 
 import fs from "node:fs"
 import os from "node:os"

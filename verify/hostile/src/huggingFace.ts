@@ -1,4 +1,4 @@
-/** Readers of what comes with models on Hugging Face: tokenizers, chat templates, and texts as their tokens. */
+/** Parsers of the files that accompany models on Hugging Face: tokenizers, chat templates, and text to tokenize. */
 import fs from "node:fs"
 import path from "node:path"
 import { Tokenizer } from "@divisi/gguf"

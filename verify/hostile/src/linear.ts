@@ -1,12 +1,12 @@
 /**
- * Feeds every public reader hostile texts and holds the growth of its time to n^1.5.
+ * Runs every public parser on hostile text, and checks that its run time grows no faster than n^1.5.
  *
  *     pnpm linear [--megabytes 8] [--reader plan] [--shape answer] [--short]
  *
- * `--megabytes` is the length of the longest text, in 2^20 characters. A reader that leaves out what is behind a bound of
- * its own is given longer texts alone. The short form, of `npm run test:longest`, tries texts of up to 2^15 characters, a
- * sixth of the shapes on each reader, in turn, and a few on readers that take long for each. Prints a line for what grows
- * faster or throws, and a summary; exits 1 on any.
+ * `--megabytes` is the length of the longest text, in units of 2^20 characters. A parser with a fixed length limit also
+ * receives longer text. The short form, used by `npm run test:longest`, tries text of up to 2^15 characters and a sixth
+ * of the shapes per parser, in turn, or a few for slow parsers. Prints a line for each failure and a summary. The exit
+ * code is 1 if anything fails.
  */
 import { parseArgs } from "node:util"
 import * as Growth from "./Growth.ts"

@@ -1,7 +1,7 @@
 /**
- * Mistakes in public configurations: for every option of every function in {@link ./configurations.ts} a misspelled
- * name, values of other types, numbers that are not finite, negative or huge, and empty values. Each must be refused
- * with a message that names the option, or be listed as accepted.
+ * Invalid options for all public functions: for every option in {@link ./configurations.ts}, a misspelled name, values
+ * of other types, numbers that are infinite, negative or very large, and empty values. Each must be rejected with a
+ * message that names the option, or be listed as accepted.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"

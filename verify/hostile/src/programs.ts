@@ -1,4 +1,4 @@
-/** Readers of programs and of what they print: the code graders, in a sandbox that runs nothing. */
+/** Parsers of programs and their output: the code graders, with a sandbox that executes nothing. */
 import * as Task from "@divisi/core/Task"
 import type { Sandbox } from "@divisi/graders"
 import { CodeGrader, LiveCodeBenchProblem } from "@divisi/graders/code"

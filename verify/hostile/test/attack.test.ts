@@ -1,4 +1,4 @@
-/** The short form of `pnpm attack`: results and answers, but no times. */
+/** The short form of `pnpm attack`, which checks results and answers but no times. */
 import { spawnSync } from "node:child_process"
 import path from "node:path"
 import { assert, it } from "vitest"

@@ -1,4 +1,4 @@
-/** The short form of `pnpm linear`, in a process of its own: the time of others must not count. */
+/** The short form of `pnpm linear`, in a separate process so that other tests do not affect the times. */
 import { spawnSync } from "node:child_process"
 import path from "node:path"
 import { expect, it } from "vitest"

@@ -1,4 +1,4 @@
-/** A journal of one process, over memory that others share, with a fault at one of its writes. */
+/** A journal for one process, based on memory shared with others, with a fault at one of its writes. */
 import { Journal, Seed } from "@divisi/core"
 import * as Effect from "effect/Effect"
 

@@ -1,7 +1,8 @@
 /**
- * Mistakes, most of which were made once and mended. Planted, each must be found: so much the simulation can see.
+ * Mutants: mistakes in the source code, most of which were actually made and fixed once. The simulation must detect
+ * each of them.
  *
- * A mutant changes the text of a source file as it is loaded; nothing on the disk changes.
+ * A mutant changes the text of a source file when it is loaded. Files on disk are unchanged.
  */
 import { registerHooks } from "node:module"
 

@@ -1,6 +1,7 @@
 /**
- * Runs that start runs, as workers, tools, policies and checks, all at once and on accounts with limits. Every run ends,
- * the accounts equal the vendor's book and never exceed their limits, and nothing stays reserved.
+ * Runs that start other runs, from workers, tools, policies and checks, all concurrently and with limited accounts.
+ * Every run must end, the accounts must match the vendor's records and never exceed their limits, and no reservation
+ * may remain.
  */
 import { Budget, Seed } from "@divisi/core"
 import { conduct, type Policy, policy, single, type Tool, tool, worker } from "@divisi/core/promise"

@@ -1,6 +1,7 @@
 /**
- * Tools in the items of a program: handlers, a person's tool, and one that has to be allowed. The run is played in one
- * process, and again in several of which the first is stopped; each time it suspends for what a person has to give.
+ * Tools in the items of a program: handlers, a tool whose results come from the user, and one that requires approval.
+ * The run is executed in one process, and again across several processes, the first of which is stopped. Both must
+ * suspend for the same input.
  */
 import { Budget, Journal, type RunEvent, Seed, Tool, Transcript, type Workflow } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"

@@ -1,6 +1,7 @@
 /**
- * A run of a random program (lists, items, conditions, quorums), in full, within a budget, resumed from its transcript, and
- * killed and resumed from its journal. An oracle apart from the scheduler says what each call may see.
+ * Executes a random program (lists, items, conditions, quorums): completely, within a budget, resumed from its
+ * transcript, and killed and resumed from its journal. An oracle that is independent of the scheduler determines what
+ * each call may see.
  */
 import { isDeepStrictEqual } from "node:util"
 import {

@@ -1,9 +1,9 @@
 /**
- * Effect's scheduler and clock, driven by a seed.
+ * Effect's scheduler and clock, controlled by a seed.
  *
- * Which task runs next, how long a fiber goes on before it yields, and which of several timers of one moment is first
- * are drawn; time stands still while anything can run, and then jumps to the next timer. So one seed is one order of
- * all that happens, the same on every machine, and other seeds are other orders that a real scheduler might take.
+ * The seed determines which task runs next, how long a fiber runs before it yields, and which of several simultaneous
+ * timers fires first. Time stands still while any task can run, then jumps to the next timer. Each seed therefore
+ * produces one order of events, which is the same on every machine and possible with a real scheduler.
  */
 import { Seed } from "@divisi/core"
 import type * as Clock from "effect/Clock"

@@ -1,6 +1,6 @@
 /**
- * One run of a seed that pauses for tools, fails, is stopped and is resumed, charged to an account that outlives each of
- * its parts. However often it is resumed, and by whatever it is resumed, the account equals the vendor's book.
+ * A run that pauses for tools, fails, is stopped and is resumed, charged to an account that outlives each part. However
+ * and however often the run is resumed, the account must match the vendor's records.
  */
 import fs from "node:fs"
 import os from "node:os"

@@ -1,4 +1,4 @@
-/** Policies and critics of a simulation. Every subtask says where it belongs, so that a request names its step. */
+/** Simulated policies and critics. Every subtask names its step, so that a request can be assigned to it. */
 
 import { Baselines, type Check, Critic, Grader, LanguagePolicy, Seed, type Workflow, WorkflowText } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"

@@ -1,6 +1,6 @@
 /**
- * A world: a few runs at once on shared accounts, drawn from a seed and run under a seeded scheduler, and what does not
- * hold of them.
+ * A simulated world: several concurrent runs with shared accounts, generated from a seed and executed by a seeded
+ * scheduler. Returns all violations.
  */
 
 import { Budget, Resilience, ResponseCache, type RunEvent, Seed, Transcript } from "@divisi/core"

@@ -1,4 +1,4 @@
-/** Workers of a simulation: of every make, in every mood, and honest about what they were asked. */
+/** Simulated workers with different capabilities and failures, which record their calls truthfully. */
 
 import { Seed } from "@divisi/core"
 import { type Message, text } from "@divisi/core/Message"

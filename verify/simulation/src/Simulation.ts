@@ -1,4 +1,4 @@
-/** The simulation of a seed: of which kind its world is, and in how many orders of its tasks it is run. */
+/** The simulation for a seed: the kind of world, and the number of task orders in which it is executed. */
 import { Seed } from "@divisi/core"
 import { loadAll } from "../../../packages/core/src/OnDemand.ts"
 import * as Invariants from "./invariants.ts"

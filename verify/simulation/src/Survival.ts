@@ -1,6 +1,6 @@
 /**
- * One run of a seed that survives its processes: it is stopped, killed, fenced and suspended, and gone on with from its
- * journal or its transcript, until it ends; and what does not hold of it.
+ * A run that survives its processes: it is stopped, killed, fenced and suspended, and resumed from its journal or
+ * transcript until it ends. Returns all violations.
  */
 import {
   Budget,

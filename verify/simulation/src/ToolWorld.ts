@@ -1,6 +1,6 @@
 /**
- * Workers that ask for tools, and the tools: what they say depends on what they are asked alone, so that a run that is
- * begun again is the same run. They keep books of their own.
+ * Workers that call tools, and the tools. Their output depends only on their input, so a restarted run is identical.
+ * They keep their own records.
  */
 
 import { Seed, Tool } from "@divisi/core"

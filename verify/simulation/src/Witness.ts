@@ -1,4 +1,4 @@
-/** What really happened in a simulation, as its workers saw it: nothing here is told by the code that is tested. */
+/** What actually happened in a simulation, as recorded by its workers and independently of the code under test. */
 import { type Message, text } from "@divisi/core/Message"
 import type { WorkerRequest } from "@divisi/core/Worker"
 

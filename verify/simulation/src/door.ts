@@ -1,4 +1,4 @@
-/** Gates of providers that many want to pass, and how they stand when nobody is left. */
+/** Provider gates with many callers, and their state after all callers have left. */
 import { Resilience, Seed } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
 import * as ProviderGate from "@divisi/provider-kit/ProviderGate"

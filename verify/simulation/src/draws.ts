@@ -1,4 +1,4 @@
-/** What a simulation draws for its world: limits, moods, settings and caches. */
+/** Generates a simulated world's limits, failures, settings and caches. */
 import { type Budget, ResponseCache, Seed } from "@divisi/core"
 import type * as Conductor from "@divisi/core/Conductor"
 import * as Nonsense from "./nonsense.ts"

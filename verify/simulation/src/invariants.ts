@@ -1,4 +1,4 @@
-/** What must hold of every run, whatever happened in it. Each check returns what is wrong, in words. */
+/** Invariants that hold for every run. Each check returns a message for each violation. */
 
 import { isDeepStrictEqual } from "node:util"
 import { AnswerText, type Budget, type RunEvent, Transcript, Workflow } from "@divisi/core"

@@ -1,8 +1,8 @@
 /**
- * `pnpm simulate`: many seeds on all cores, or one seed again.
+ * `pnpm simulate`: simulates many seeds on all cores, or repeats one seed.
  *
- * Which seeds fail and how many were simulated is printed to standard output, progress to standard error; the exit
- * code is 1 when anything does not hold.
+ * Failed seeds and the number of simulated seeds are printed to standard output, and progress to standard error. The
+ * exit code is 1 if anything failed.
  */
 import os from "node:os"
 import { parseArgs } from "node:util"

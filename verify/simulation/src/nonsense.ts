@@ -1,4 +1,4 @@
-/** What code that is not ours may give where something else was promised: values whose types are lies. */
+/** Values that contradict their declared types, as third-party code may return them. */
 import { Seed } from "@divisi/core"
 
 const boom = () => {

@@ -1,4 +1,4 @@
-/** What must hold of a run that survives its processes: of its journal, its tools, and what its vendors were asked. */
+/** Invariants for a run that survives its processes: for its journal, its tools and the calls to its vendors. */
 import { Journal } from "@divisi/core"
 import type { Spend } from "@divisi/core/Usage"
 import type { Written } from "./FaultyJournal.ts"

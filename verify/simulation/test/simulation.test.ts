@@ -15,7 +15,7 @@ const seeds = 300
 
 type World = "runs" | "survival"
 
-/** The worlds in which each event has to happen. An event that is added belongs to at least one. */
+/** The worlds in which each event must occur. A new event must be added to at least one of them. */
 const worlds = {
   "run-started": ["runs", "survival"],
   "round-started": ["runs", "survival"],

@@ -1,6 +1,6 @@
 /**
- * Published figures of the reading Conductor: each is a mean over seeds that were fixed before anything was measured with
- * them, with the standard error over the seeds, so that a reader's own seed can be compared with it.
+ * Published figures for the reading Conductor. Each is a mean over seeds that were fixed before the measurement, with
+ * the standard error over the seeds, so that users can compare the result for their own seed.
  */
 import * as Statistics from "@divisi/evals/Statistics"
 import * as Markdown from "../tiny/Markdown.ts"

@@ -1,5 +1,6 @@
 /**
- * Measures the figures that docs/tiny-conductor.md and docs/lab/tiny-conductor.md claim, or checks a sample of them with new seeds.
+ * Measures the figures published in docs/tiny-conductor.md and docs/lab/tiny-conductor.md, or checks a sample of them
+ * with new seeds.
  *
  *   pnpm --filter @divisi/tiny-conductor claims            measures ten seeds, writes claims.json and the page's tables
  *   pnpm --filter @divisi/tiny-conductor claims --check    a row of each world with three seeds of the day; exit code 1 if

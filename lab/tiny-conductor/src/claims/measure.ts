@@ -1,4 +1,4 @@
-/** Measures the rows of the claims with given seeds. */
+/** Measures the published figures with given seeds. */
 import { createHash } from "node:crypto"
 import fs from "node:fs"
 import path from "node:path"

@@ -1,4 +1,7 @@
-/** What a Conductor is compared with in the gym: single workers, the usual baselines, a majority of all, the oracle. */
+/**
+ * Baselines to compare a Conductor with in the gym: single workers, the usual baselines, a majority vote of all
+ * workers, and the oracle.
+ */
 
 import { Baselines } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"

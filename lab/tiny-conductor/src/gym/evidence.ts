@@ -1,7 +1,7 @@
 /**
- * What planning anew on evidence gains in the gym, and at what cost: questions of several parts, a plan with a check on
- * each part, and the same plan without. The checks know the exact answers and are wrong in a share of cases. One row of a
- * table for each policy; differences are paired, to the plan that is run as it is.
+ * Measures the benefit and cost of re-planning on evidence in the gym: questions with several parts, a plan with a
+ * check on each part, and the same plan without checks. The checks know the exact answers and are wrong in a given
+ * share of cases. Prints one table row per policy. Differences are paired with the plan that is executed unchanged.
  *
  *   pnpm --filter @divisi/tiny-conductor evidence [--tasks 400] [--seed 0]
  */

@@ -1,7 +1,7 @@
 /**
- * How much there is to gain in the gym: the accuracy of every single worker, of the usual baselines, of a majority of
- * all, of the lexical policy and of the oracle on test tasks. One JSON line for each; with `--table`, a table in
- * Markdown, with `--families` of shares by family.
+ * Measures the possible improvement in the gym: the accuracy of each single worker, the usual baselines, a majority
+ * vote of all workers, the lexical policy and the oracle, on test tasks. Prints one JSON line for each. `--table`
+ * prints a Markdown table, and `--families` prints accuracy by family.
  *
  *   pnpm --filter @divisi/tiny-conductor headroom [--tasks 500] [--seed 0] [--policies lexical,oracle] [--families] [--table]
  */

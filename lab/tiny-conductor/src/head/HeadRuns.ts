@@ -1,6 +1,6 @@
 /**
- * A head in the gym: fitted to graded answers of every worker, evolved on whole runs, and measured on other questions beside
- * the best single worker, the table of the router and the rule of words.
+ * Routing heads in the gym: trained on graded answers from every worker, evolved on complete runs, and compared on
+ * other questions with the best single worker, the router's table and the lexical rule.
  */
 import { Baselines, Embedder } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"

@@ -1,12 +1,13 @@
 /**
- * Learns heads in the gym and measures them. Prints a line of JSON for each seed and then a table in Markdown.
+ * Trains routing heads in the gym and measures them. Prints a JSON line for each seed, then a Markdown table.
  *
  *   pnpm --filter @divisi/tiny-conductor head [--seeds 1,2,3] [--graded 1000] [--tasks 500] [--validation 200] [--test 500]
  *     [--generations 40] [--runs 16] [--population 18] [--sigma 0.05] [--price 0] [--all] [--gguf FILE]
  *
- * Every number counts for each seed; `--seeds date` draws five by today's date. `--price` is how much score a USD of play
- * money is worth. With `--all`, all weights are evolved, and not only those of situations. With `--gguf`, the head stands on the hidden state of that model's last token, through llama.cpp, in the
- * place of hashed words.
+ * All counts apply per seed. `--seeds date` derives five seeds from today's date. `--price` is the score that
+ * corresponds to one USD of play money. With `--all`, all weights are evolved instead of only those for situations.
+ * With `--gguf`, the input of the head is the hidden state of that model's last token, computed by llama.cpp, instead
+ * of hashed words.
  */
 import { parseArgs } from "node:util"
 import { Embedder } from "@divisi/core"

@@ -1,6 +1,6 @@
 /**
- * Labelled descriptions and questions in other words and shapes than the gym's grammar has, so that a reader learns to
- * read rather than that grammar: contrasts, tables, lists of tags, model cards, bare names of kinds.
+ * Labelled descriptions and questions with different wording and structure than the gym's grammar, so that a reader
+ * learns more than the grammar: contrasts, tables, tag lists, model cards, bare names of kinds.
  */
 import { Reader } from "@divisi/gguf"
 import { Family } from "@divisi/gym"

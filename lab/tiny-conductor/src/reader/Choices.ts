@@ -1,4 +1,4 @@
-/** How the head of a reading Conductor learns: what is true of drawn teams, and what choices in them are worth. */
+/** Trains the head of a reading Conductor on the true properties of generated teams and the values of choices. */
 import * as Task from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { Family } from "@divisi/gym"

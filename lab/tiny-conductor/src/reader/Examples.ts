@@ -1,4 +1,4 @@
-/** What a reader learns from: descriptions and questions of drawn teams, with labels that the grammar gives. */
+/** Training data for readers: descriptions of and questions for generated teams, with labels from the grammar. */
 import * as Task from "@divisi/core/Task"
 import { Reader } from "@divisi/gguf"
 import { Family } from "@divisi/gym"

@@ -1,4 +1,4 @@
-/** What no training text may have: the words and phrases that the gym holds out. */
+/** Words and phrases held out by the gym, which must not occur in training text. */
 import * as Teams from "../world/Teams.ts"
 
 /** A text as words between spaces, without marks and without the ends of plurals. */

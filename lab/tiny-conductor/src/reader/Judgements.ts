@@ -1,6 +1,6 @@
 /**
- * Judgements by lot: that somebody is good or weak at something, checks it, or is careless, exact or general, put
- * together from words and shapes, so that a reader meets few of them twice.
+ * Generates random judgements: statements that a worker is good or weak at something, checks it, or is error-prone,
+ * exact or general. They are composed from words and patterns, so that a reader rarely sees one twice.
  */
 import * as HeldOut from "./HeldOut.ts"
 import type { Lots } from "./Lots.ts"

@@ -1,4 +1,4 @@
-/** Which kind of question a text is, guessed from words of training questions by naive Bayes: for rules. */
+/** Guesses the kind of a question with naive Bayes, trained on the words of training questions. Used by rules. */
 
 import type { Family } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"

@@ -1,8 +1,9 @@
 /**
- * The words that a reader knows the use of, and their vectors. Vectors that were learned from how words are used have
- * opposites beside each other, as `strong` and `weak` stand in the same places; so they are fitted to a dictionary:
- * synonyms move together (Faruqui et al. 2015, https://aclanthology.org/N15-1184) and opposites apart (Mrkšić et al.
- * 2016, https://aclanthology.org/N16-1018). Two numbers more say whether a word is kind or unkind, and how much.
+ * The vocabulary of a reader, with word vectors. Vectors learned from usage place opposites close together, because
+ * words such as `strong` and `weak` occur in the same contexts. They are therefore fitted to a dictionary: synonyms
+ * move together (Faruqui et al. 2015, https://aclanthology.org/N15-1184) and opposites apart (Mrkšić et al. 2016,
+ * https://aclanthology.org/N16-1018). Two additional numbers indicate whether and how strongly a word is positive or
+ * negative.
  */
 import { Reader } from "@divisi/gguf"
 import type { Dictionary } from "./WordNet.ts"

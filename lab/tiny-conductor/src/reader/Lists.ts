@@ -1,6 +1,6 @@
 /**
- * The lists of phrases in `words/`, without those that have a phrase in them that the gym holds out. A tenth of each
- * list is kept from training, to choose among designs by.
+ * The phrase lists in `words/`, without entries that contain a phrase held out by the gym. A tenth of each list is
+ * excluded from training and used to choose among designs.
  */
 import fs from "node:fs"
 import { Reader } from "@divisi/gguf"

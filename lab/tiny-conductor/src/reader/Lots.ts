@@ -1,4 +1,4 @@
-/** Draws by lot. */
+/** Random sampling. */
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
 
 export interface Lots {

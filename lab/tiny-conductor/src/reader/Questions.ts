@@ -1,4 +1,4 @@
-/** Labelled questions, and parts of questions, in other words and shapes than the gym's. */
+/** Labelled questions, and parts of questions, with different wording and structure than the gym's. */
 import { Reader } from "@divisi/gguf"
 import { Family } from "@divisi/gym"
 import type { Example } from "@divisi/trainer-jax/ReaderTrainer"

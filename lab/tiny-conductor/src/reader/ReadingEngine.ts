@@ -1,8 +1,8 @@
 /**
- * The head of a Conductor that reads, as an engine of the trainer: what GRPO changes are its choices.
+ * The head of a reading Conductor as a trainer engine. GRPO changes only its choices.
  *
- * Choices are tokens, and so is every byte of the text around them, which has a probability of 1. What has been read
- * stays as it is.
+ * Each choice is a token. Each byte of the surrounding text is also a token, with probability 1. The readers are not
+ * changed.
  */
 import * as fs from "node:fs/promises"
 import * as path from "node:path"

@@ -1,6 +1,6 @@
 /**
- * What a reader of drawn teams is compared with: the best single worker, the rule of words, a rule that knows the words
- * and cues of the grammar, a router that learns from past answers, and the oracle.
+ * Baselines for generated teams: the best single worker, the lexical rule, a rule that knows the grammar's words and
+ * cues, a router that learns from past answers, and the oracle.
  */
 import * as Policy from "@divisi/core/Policy"
 import * as Task from "@divisi/core/Task"

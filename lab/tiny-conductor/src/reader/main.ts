@@ -1,15 +1,16 @@
 /**
- * Measures policies on teams that are drawn anew for each question, setting by setting. Prints a line of JSON for each
- * policy and setting; with `--table`, a table in Markdown; with `--write FILE`, the same table in its place there.
+ * Measures policies on teams generated separately for each question, by setting. Prints a JSON line for each policy and
+ * setting. `--table` prints a Markdown table, and `--write FILE` writes the table into that file.
  *
  *   pnpm --filter @divisi/tiny-conductor teams [--tasks 200] [--seeds 1] [--split test] [--settings "new teams,24 workers"]
  *     [--policies "lexical,best single"] [--reader FILE,FILE] [--price-weight 0.1] [--gym] [--recursion 0]
  *     [--checks] [--table] [--write FILE] [--name headroom] [--picture FILE.svg]
  *
- * `--tasks` counts questions of each seed; `--seeds date` draws five by today's date. With `--reader`, a reading
- * Conductor is measured beside the others and paired with them, and beside it, where more files are named, trainings with
- * other seeds. `--price-weight` is what prices weigh for it. With `--gym` it is measured on the fixed teams of the gym
- * instead, with as many rounds after the first as `--recursion` says, with `--checks` beside itself without checks.
+ * `--tasks` is the number of questions per seed. `--seeds date` derives five seeds from today's date. With `--reader`,
+ * a reading Conductor is included and paired with the other policies; additional files are Conductors trained with
+ * other seeds. `--price-weight` is the weight of prices for the Conductor. With `--gym`, it is measured on the gym's
+ * fixed teams instead, with as many additional rounds as given by `--recursion`. With `--checks`, it is also compared
+ * with itself without checks.
  */
 import fs from "node:fs"
 import { parseArgs } from "node:util"

@@ -1,7 +1,7 @@
 /**
- * Counts how well readers read, without a question asked: what is said of kinds in words and phrases that were kept from
- * training for this, and in the gym's held-out sentences. A line of JSON for each reader of
- * a file and set of texts.
+ * Measures the accuracy of readers independently of questions: how well they extract what is said about kinds, in words
+ * and phrases excluded from training, and in the gym's held-out sentences. Prints a JSON line for each reader and set
+ * of texts.
  *
  *   pnpm --filter @divisi/tiny-conductor reads --reader FILE,FILE [--teams 150]
  */

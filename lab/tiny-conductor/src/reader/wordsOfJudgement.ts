@@ -1,7 +1,7 @@
 /**
- * Words of praise and blame, of checking, of care and of breadth: looked up among the synonyms, antonyms and kinds of
- * common ones in WordNet, so that they are not one author's. None of the gym's held-out phrases comes of them: what does
- * is drawn again.
+ * Words for praise and criticism, checking, care and breadth. They were looked up among the synonyms, antonyms and
+ * hyponyms of common words in WordNet, so that they do not reflect one author's choice. Combinations that match a
+ * phrase held out by the gym are discarded and drawn again.
  */
 
 const list = (text: string): ReadonlyArray<string> => text.split("|")

@@ -1,4 +1,7 @@
-/** Models of other recipes beside that of the whole recipe, on the tasks of the comparison and in new pools. */
+/**
+ * Compares models trained with variants of the recipe to the model trained with the full recipe, on the tasks of the
+ * comparison and in new pools.
+ */
 import * as Effect from "effect/Effect"
 import * as Markdown from "./Markdown.ts"
 import type { Contender, Context, Found } from "./Part.ts"

@@ -1,4 +1,7 @@
-/** Whether plans are as long as their questions: steps for questions of one part, of two and of three. */
+/**
+ * Measures whether the length of plans matches the questions: the number of steps for questions with one, two and three
+ * parts.
+ */
 import * as Effect from "effect/Effect"
 import * as Markdown from "./Markdown.ts"
 import type { Context, Found } from "./Part.ts"

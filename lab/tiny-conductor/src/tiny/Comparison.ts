@@ -1,4 +1,4 @@
-/** The tiny Conductor against every single worker, the usual baselines, and itself before training. */
+/** Compares the tiny Conductor with every single worker, the usual baselines, and the untrained model. */
 import * as Statistics from "@divisi/evals/Statistics"
 import * as Effect from "effect/Effect"
 import { policies } from "../gym/ComparedPolicies.ts"

@@ -1,4 +1,7 @@
-/** What penalties buy: right answers against calls, USD and time, at the end of runs that were trained with them. */
+/**
+ * Measures the effect of penalties: accuracy compared with calls, cost and time, at the end of training runs with
+ * different penalties.
+ */
 import type { Metrics } from "@divisi/trainer"
 import * as Markdown from "./Markdown.ts"
 import type { Found } from "./Part.ts"

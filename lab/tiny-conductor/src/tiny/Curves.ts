@@ -1,4 +1,7 @@
-/** What runs learned, iteration by iteration: ablations beside the whole recipe, and seeds beside each other. */
+/**
+ * Learning curves of training runs: ablations compared with the full recipe, and different seeds compared with each
+ * other.
+ */
 import { CurvePicture } from "@divisi/report"
 import type { Metrics } from "@divisi/trainer"
 import * as Markdown from "./Markdown.ts"

@@ -1,4 +1,4 @@
-/** Figures as tables in Markdown, and documents with places for them. */
+/** Formats figures as Markdown tables, and inserts them into documents. */
 import type { Estimate } from "./Sample.ts"
 
 /** A table; the first row names the columns. */

@@ -1,6 +1,6 @@
 /**
- * An oracle whose knowledge of the workers is measured and not guessed: how often each is right in each family, on
- * tasks for validation.
+ * An oracle whose knowledge of the workers is measured: the accuracy of each worker in each family, on validation
+ * tasks.
  */
 import { Baselines } from "@divisi/core"
 import type * as Policy from "@divisi/core/Policy"

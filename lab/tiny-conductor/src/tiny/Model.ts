@@ -1,4 +1,4 @@
-/** A GGUF as the tiny Conductor, as it is served. */
+/** Opens a GGUF file as the tiny Conductor, in the same way as for users. */
 import { LanguagePolicy } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
 import { TinyConductor } from "@divisi/policy-tiny"

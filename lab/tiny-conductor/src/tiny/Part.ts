@@ -1,4 +1,4 @@
-/** Parts of the measurement: each gives records for machines and a table for people. */
+/** The parts of the measurement. Each returns records in JSON and a table. */
 import type { Policy } from "@divisi/core/Policy"
 import type { Task } from "@divisi/core/Task"
 import type { WorkerPool } from "@divisi/core/WorkerPool"

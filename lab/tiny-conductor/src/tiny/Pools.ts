@@ -1,4 +1,4 @@
-/** What the tiny Conductor makes of pools that it was never trained with, beside a random router and oracles. */
+/** Measures the tiny Conductor in pools on which it was not trained, compared with a random router and oracles. */
 
 import { Baselines } from "@divisi/core"
 import type { Task } from "@divisi/core/Task"

@@ -1,4 +1,7 @@
-/** What up to two more rounds give where workers fail or are careless, and whether they let stand what is right. */
+/**
+ * Measures the effect of up to two additional rounds if workers fail or make errors, and whether correct answers are
+ * left unchanged.
+ */
 import type { Task } from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import type { Family } from "@divisi/gym"

@@ -1,4 +1,4 @@
-/** The folders of training runs, and what is read of them: iterations of reinforcement learning. */
+/** Reads the reinforcement learning iterations from the folders of training runs. */
 import * as Statistics from "@divisi/evals/Statistics"
 import { type Metrics, RunFolder } from "@divisi/trainer"
 import * as Effect from "effect/Effect"

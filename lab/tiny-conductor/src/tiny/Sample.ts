@@ -1,4 +1,4 @@
-/** What a policy does with tasks of the gym, task by task, and what that says of it. */
+/** Measures a policy on gym tasks, and calculates statistics from the results. */
 
 import { type RunEvent, Topology } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"

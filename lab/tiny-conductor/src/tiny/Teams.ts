@@ -1,6 +1,6 @@
 /**
- * The tiny Conductor as it is served, beside the rule of words and the best single worker, on teams other than the gym's:
- * samples of it, its workers described in other words, new workers, swapped descriptions.
+ * Compares the published tiny Conductor with the lexical rule and the best single worker, on teams other than the
+ * gym's: subsets of it, reworded descriptions, new workers, swapped descriptions.
  */
 
 import { Seed } from "@divisi/core"

@@ -1,15 +1,15 @@
 /**
- * Measures the tiny Conductor on the gym's test tasks. One JSON line for each figure; with `--table`, tables in
- * Markdown; with `--write FILE`, the same tables in the places that the file has for them.
+ * Measures the tiny Conductor on the gym's test tasks. Prints one JSON line per figure. `--table` prints Markdown
+ * tables, and `--write FILE` inserts them at the marked positions in that file.
  *
  *   pnpm --filter @divisi/tiny-conductor tiny --model FILE [--part table,pools,recursion,adaptivity,teams] [--tasks 500]
  *     [--pool-tasks 100] [--seeds 20261123,...]
  *     [--untrained FILE] [--warm FILE] [--ablations name=FILE,...] [--without-subtasks name,...]
  *     [--runs name=FOLDER,...] [--picture FILE.svg] [--penalties name=FOLDER,...] [--table] [--write FILE]
  *
- * Names that differ only behind a `#`, as `whole#1` and `whole#2`, are seeds of one setting. The first of the ablations
- * is the whole recipe, which the others are compared to. Teams are measured with five seeds, drawn by today's date
- * unless they are given, and with a fifth of the tasks for each.
+ * Names that differ only after a `#`, such as `whole#1` and `whole#2`, are seeds of the same setting. The first
+ * ablation is the full recipe, with which the others are compared. Teams are measured with five seeds, derived from
+ * today's date by default, and with a fifth of the tasks for each.
  */
 import fs from "node:fs"
 import path from "node:path"

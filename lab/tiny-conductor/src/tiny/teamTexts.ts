@@ -1,4 +1,7 @@
-/** Other texts for the workers of the gym, and workers that are not in it: what the tiny Conductor has never read. */
+/**
+ * Reworded descriptions of the gym's workers, and workers that are not in the gym. The tiny Conductor was trained on
+ * neither.
+ */
 import type { GymWorker } from "@divisi/gym"
 
 /** By worker: the same skill in a sentence of another shape, with the words that name it. */

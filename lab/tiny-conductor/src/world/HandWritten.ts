@@ -1,7 +1,7 @@
 /**
- * Descriptions and questions that were written by hand, in other styles than the grammar's: model cards, tags,
- * paragraphs, tables, tickets. No training sees them. What is looked at in order to improve a reader is no longer held
- * out, so they are for measuring.
+ * Hand-written descriptions and questions in other styles than the grammar: model cards, tags, paragraphs, tables,
+ * tickets. They are never used for training. Any of them that were inspected to improve a reader are no longer held
+ * out, so they should only be used for measuring.
  */
 import type { Family } from "@divisi/gym"
 import { byHand } from "./handWrittenDescriptions.ts"

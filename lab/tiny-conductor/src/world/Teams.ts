@@ -1,11 +1,11 @@
 /**
- * A second world: for each question another team. Who is on it has to be read, and where nothing is said, or something
- * wrong, learned from a record of past answers.
+ * Generated teams: each question has a different team. The strengths of its members must be read from their
+ * descriptions or, where these are missing or wrong, learned from a record of past answers.
  *
- * A team is drawn from a seed: 2 to 24 workers with skills, prices and carelessness of their own, and descriptions by a
- * grammar or, held out, by hand. A question of the gym is asked in another way; the workers understand every way, so
- * what is to be learned is whom to ask. Words, shapes of sentence, sets of skills and ways to ask have parts that no
- * training team has.
+ * A team is generated from a seed: 2 to 24 workers with different skills, prices and error rates, and descriptions from
+ * a grammar or, for held-out teams, written by hand. The gym's questions are reworded. All workers understand every
+ * wording, so the task is to learn which worker to ask. Some words, sentence patterns, sets of skills and wordings are
+ * excluded from training.
  */
 import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"

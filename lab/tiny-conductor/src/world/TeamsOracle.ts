@@ -1,6 +1,6 @@
 /**
- * The oracle of drawn teams: plans with full knowledge of who is good at what, and so shows how much there is to gain,
- * and what a reader is to be taught.
+ * The oracle for generated teams. It plans with full knowledge of each worker's skills, so it shows the maximum
+ * possible accuracy, and its plans are the training targets for readers.
  */
 
 import type { Workflow } from "@divisi/core"

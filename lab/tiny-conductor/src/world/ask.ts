@@ -1,4 +1,4 @@
-/** Other ways to ask the gym's questions: short and bare ones, polite ones, some with noise around them. */
+/** Alternative wordings of the gym's questions: short, bare and polite ones, and some with surrounding noise. */
 import type { Family } from "@divisi/gym"
 import type { Draw } from "../../../../packages/gym/src/internal/draw.ts"
 

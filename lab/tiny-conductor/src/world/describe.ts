@@ -1,4 +1,7 @@
-/** The grammar of descriptions: sentences from parts, with every word for a kind labelled by what is said of it. */
+/**
+ * The grammar for descriptions: sentences composed from parts, in which each word for a kind is labelled with what is
+ * said about it.
+ */
 import type { Family } from "@divisi/gym"
 import type { Draw } from "../../../../packages/gym/src/internal/draw.ts"
 import * as Lexicon from "./lexicon.ts"

@@ -1,7 +1,7 @@
 /**
- * Descriptions by hand: what it is good at, what it is weak at, and then `!` careless, `=` exact, `*` tries everything,
- * `k` only checks, `-` cheap, `$` dear. The kinds are a(rithmetic), x (algebra), u(nits), c(alendar), t(ext), l(ogic),
- * s(tatistics), p(rograms).
+ * Hand-written descriptions, each with the kinds that the worker is good at, the kinds that it is weak at, and flags:
+ * `!` error-prone, `=` exact, `*` attempts everything, `k` only checks, `-` cheap, `$` expensive. The kinds are
+ * a(rithmetic), x (algebra), u(nits), c(alendar), t(ext), l(ogic), s(tatistics), p(rograms).
  */
 export const byHand: ReadonlyArray<readonly [good: string, weak: string, flags: string, text: string]> = [
   // Tags

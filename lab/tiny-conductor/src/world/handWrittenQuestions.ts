@@ -1,4 +1,4 @@
-/** Questions by hand, by their kind. */
+/** Hand-written questions, by kind. */
 import type { Family } from "@divisi/gym"
 
 export const asked: { readonly [Name in Family.FamilyName]: ReadonlyArray<string> } = {

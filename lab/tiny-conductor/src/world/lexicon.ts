@@ -1,4 +1,4 @@
-/** What descriptions call the kinds of question: words for training, and words that no training description has. */
+/** Words for the kinds of question in descriptions: words for training, and words excluded from training. */
 import type { Family } from "@divisi/gym"
 
 /** The words for a kind, or for several at once. */

@@ -1,4 +1,7 @@
-/** The workers of a team: skills, prices and carelessness by lot, and descriptions that tell of them, or do not. */
+/**
+ * Generates the workers of a team: random skills, prices and error rates, and descriptions that may or may not mention
+ * them.
+ */
 import { Family, type GymWorker } from "@divisi/gym"
 import * as Draw from "../../../../packages/gym/src/internal/draw.ts"
 import * as Describe from "./describe.ts"

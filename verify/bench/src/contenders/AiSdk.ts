@@ -1,7 +1,7 @@
 /**
- * AI SDK: it has no workflow engine; its documentation composes `generateText` calls with `await` and `Promise.all`
- * ("Workflow Patterns"), and so do we. The model is written against the SDK's own provider interface; the mock of
- * `ai/test` would keep every call for ever.
+ * AI SDK. It has no workflow engine, so `generateText` calls are composed with `await` and `Promise.all`, as in its
+ * documentation ("Workflow Patterns"). The model implements the SDK's provider interface, because the mock in `ai/test`
+ * retains every call.
  */
 import { generateText, type LanguageModel } from "ai"
 import type { Contender } from "../Contender.ts"
@@ -14,7 +14,7 @@ const noTokens = {
   outputTokens: { total: 0, text: 0, reasoning: undefined }
 }
 
-/** The model that answers a step. */
+/** Returns the model that answers a step. */
 const model = (worker: Workload["worker"], step: number): Model => ({
   specificationVersion: "v4",
   provider: "bench",

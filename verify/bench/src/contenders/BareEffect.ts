@@ -1,4 +1,7 @@
-/** Bare Effect: a fiber for each step, which joins the fibers it sees. What any engine on Effect stands on. */
+/**
+ * Plain Effect: one fiber per step, which joins the fibers that it depends on. Any engine built on Effect has at least
+ * this cost.
+ */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type { Contender } from "../Contender.ts"
@@ -16,7 +19,7 @@ const program = Effect.fnUntraced(function* ({ plan, worker }: Workload) {
   return yield* Fiber.join(fibers.at(-1)!)
 })
 
-/** The same with a span around the run and around each step, and what happened kept in a list. */
+/** The same with a span for the run and for each step, and a list of events. */
 const recorded = Effect.fn("run")(function* ({ plan, worker }: Workload) {
   const record: Array<{
     readonly type: string

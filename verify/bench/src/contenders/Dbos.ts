@@ -1,6 +1,6 @@
 /**
- * DBOS: a workflow of steps in Postgres, as its documentation shows. A step starts when those that it sees have ended. All
- * that it does is durable, so it stands in those rows alone; the server's own CPU time is not in its figure.
+ * DBOS: a workflow of steps in Postgres, as shown in its documentation. A step starts when its inputs are available.
+ * All of its runs are durable, so it appears only in the durable rows. The database server's CPU time is not included.
  */
 import { DBOS } from "@dbos-inc/dbos-sdk"
 import type { Contender, Prepared } from "../Contender.ts"

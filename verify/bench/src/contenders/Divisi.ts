@@ -1,6 +1,6 @@
 /**
- * Divisi as most people use it: `conduct` with workers of async functions, and a policy that always writes the same
- * workflow. Each run proposes it anew and checks it anew, and has its transcript.
+ * Divisi through its Promise API: `conduct` with workers that are async functions, and a policy that always returns the
+ * same workflow. In each run, the workflow is proposed and validated again, and a transcript is recorded.
  */
 import { conduct, free, memoryCache, policy, worker as workerOf } from "@divisi/core/promise"
 import type { Contender } from "../Contender.ts"
@@ -22,7 +22,7 @@ const optionsOf = ({ plan, worker }: Workload) => ({
 const freeWorker = (id: string, ask: (messages: Shown) => Promise<string>) =>
   workerOf({ id, pricing: free, answer: ({ messages }) => ask(messages) })
 
-/** The list, a step with `each` for every stage, and a step that joins the last of them. */
+/** Returns the list step, a step with `each` for every stage, and a step that joins the results of the last stage. */
 const mappingOf = (mapping: Mapping) => {
   const { atOnce, items, join, question, stages } = mapping
   const last = stages.length + 1
@@ -74,19 +74,19 @@ export const contender: Contender = {
     const options = optionsOf(workload)
     return { run: async () => (await conduct(options)).answer ?? "" }
   },
-  // A span for the run, for its round and for each step, and the transcript, read.
+  // //Spans for the run, its round and each step, and a transcript that is read.
   prepareRecorded: async (workload) => {
     const [Telemetry, Tracer] = await Promise.all([import("@divisi/core/Telemetry"), import("effect/Tracer")])
     const options = { ...optionsOf(workload), telemetry: Telemetry.recorder(Tracer.nativeTracer) }
     return { run: async () => (await conduct(options)).transcript.answer ?? "" }
   },
-  // Each run is in the journal, with a name of its own; the folder stays for as long as the process.
+  // //Each run has a unique name in the journal. The folder remains until the process exits.
   prepareDurable: async (workload) => {
     const { openJournal } = await import("@divisi/files/promise")
     const options = { ...optionsOf(workload), journal: await openJournal({ file: temporaryFile("runs.sqlite") }) }
     return { run: async () => (await conduct(options)).answer ?? "" }
   },
-  // The capped store is the response cache; each run has a seed of its own, so that it never finds an answer.
+  // //The size-limited store is the response cache. Each run has its own seed, so there are no cache hits.
   prepareStored: async (workload) => {
     const options = { ...optionsOf(workload), cache: memoryCache({ maxEntries: 1000 }) }
     let runs = 0

@@ -1,6 +1,6 @@
 /**
- * Divisi with Effect: a `Conductor` over a pool of workers, with a policy that always writes the same workflow. The policy proposes
- * it anew in each run, and the Conductor checks it anew: its workflows are data that arrive at run time.
+ * Divisi with Effect: a `Conductor` with a pool of workers, and a policy that always returns the same workflow. In each
+ * run, the workflow is proposed and validated again, because workflows are data that arrive at run time.
  */
 
 import type { RunEvent } from "@divisi/core"
@@ -20,7 +20,7 @@ const answer = (text: string): ReadonlyArray<WorkerPart> => [
   { type: "finish", reason: "stop", usage: { inputTokens: 0, outputTokens: 0 } }
 ]
 
-/** The worker that answers a step. */
+/** Returns the worker that answers a step. */
 const makeWorker = (worker: Workload["worker"], step: number): Worker => {
   const ask = worker(step)
   return {
@@ -34,7 +34,7 @@ const makeWorker = (worker: Workload["worker"], step: number): Worker => {
   }
 }
 
-/** A conductor for a workload, whose policy always writes its plan. */
+/** Returns a Conductor for a workload, whose policy always proposes the workload's plan. */
 export const makeConductor = ({ plan, worker }: Workload) =>
   Conductor.make({
     pool: WorkerPool.makeUnsafe(plan.steps.map((_, step) => makeWorker(worker, step))),
@@ -50,7 +50,7 @@ export const contender: Contender = {
     const { question } = workload.plan
     return { run: () => Effect.runPromise(Effect.map(conductor.run(question), ({ answer }) => answer ?? "")) }
   },
-  // A span for the run, for its round and for each step, and the transcript folded from the events.
+  // //Spans for the run, its round and each step, and a transcript folded from the events.
   prepareRecorded: async (workload) => {
     const [Telemetry, Transcript] = await Promise.all([
       import("@divisi/core/Telemetry"),
@@ -78,7 +78,7 @@ export const contender: Contender = {
     const run = Effect.suspend(() => conductor.run(workload.plan.question, { journal }))
     return { run: () => Effect.runPromise(Effect.map(run, ({ answer }) => answer ?? "")) }
   },
-  // The capped store is the response cache; each run has a seed of its own, so that it never finds an answer.
+  // //The size-limited store is the response cache. Each run has its own seed, so there are no cache hits.
   prepareStored: async (workload) => {
     const { layerMemory } = (await import("@divisi/core")).ResponseCache
     const conductor = makeConductor(workload)

@@ -1,4 +1,7 @@
-/** Divisi with Effect and its journal in Postgres, as several servers share it; the server's own CPU time is not in its figure. */
+/**
+ * Divisi with Effect and a journal in Postgres, as shared by several servers. The database server's CPU time is not
+ * included.
+ */
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"

@@ -1,7 +1,7 @@
 /**
- * LangGraph.js: a `StateGraph` with a node for each step and an edge for each thing it sees, compiled once. A node with
- * several edges into it waits for all of them (`addEdge([a, b], c)`). LangGraph runs supersteps: what a superstep has
- * made ready runs in the next one.
+ * LangGraph.js: a `StateGraph` with a node for each step and an edge for each dependency, compiled once. A node with
+ * several incoming edges waits for all of them (`addEdge([a, b], c)`). LangGraph executes supersteps: nodes that become
+ * ready in one superstep run in the next.
  */
 
 import { Annotation, Command, END, MemorySaver, Send, START, StateGraph } from "@langchain/langgraph"
@@ -49,7 +49,7 @@ const graph = ({ plan, worker }: Workload) => {
 }
 
 const MapState = Annotation.Root({
-  /** By the index of the item. */
+  /** Answers with the index of their item. */
   answers: Annotation<ReadonlyArray<readonly [number, string]>>({
     reducer: (left, right) => left.concat(right),
     default: () => []
@@ -65,7 +65,7 @@ interface Sent {
   readonly before?: string
 }
 
-/** A `Send` for each item, and from each item's stage to its next one. Supersteps run one after another. */
+/** A `Send` for each item, and from each stage of an item to the next one. Supersteps run one after another. */
 const mappingGraph = (mapping: Mapping) => {
   const list = listWorker(mapping)
   const builder = new StateGraph(MapState) as MapBuilder
@@ -99,7 +99,7 @@ const mappingGraph = (mapping: Mapping) => {
   return builder.addEdge(`stage-${last}`, "join").addEdge("join", END)
 }
 
-/** It has no quorum: the node of the judge waits for all experts. */
+/** LangGraph has no quorum, so the judge's node waits for all experts. */
 const panelGraph = (panel: Panel) => {
   const builder = new StateGraph(State) as StateGraph<
     (typeof State)["spec"],
@@ -133,7 +133,7 @@ const panelGraph = (panel: Panel) => {
     .addEdge("judge", END)
 }
 
-/** Its saver loads a native module, which the other rows do not need. */
+/** Loaded separately, because the saver uses a native module that the other rows do not need. */
 const openSaver = async (): Promise<SqliteSaver> => {
   const { SqliteSaver } = await import("@langchain/langgraph-checkpoint-sqlite")
   return SqliteSaver.fromConnString(temporaryFile("threads.sqlite"))
@@ -146,7 +146,7 @@ export const contender: Contender = {
     const last = workload.plan.steps.length - 1
     return { run: async () => (await compiled.invoke({})).answers[last]! }
   },
-  // Its record of a run: a checkpoint for each superstep, in memory. The thread is dropped after the run.
+  // //LangGraph's record of a run: a checkpoint for each superstep, in memory. The thread is deleted after the run.
   prepareRecorded: async (workload) => {
     const checkpointer = new MemorySaver()
     const compiled = graph(workload).compile({ checkpointer })
@@ -161,7 +161,8 @@ export const contender: Contender = {
       }
     }
   },
-  // With "sync" a superstep is written before the next one starts. Its files do not wait for the disk at a commit.
+  // //With "sync", a superstep is written before the next one starts. The saver does not wait for the disk when it
+  // commits.
   prepareDurable: async (workload) => {
     const compiled = graph(workload).compile({ checkpointer: await openSaver() })
     const last = workload.plan.steps.length - 1

@@ -1,7 +1,7 @@
 /**
- * Mastra: a workflow of steps with schemas, committed once, with a run made for each question. It knows sequences and
- * sets of parallel steps, so a plan becomes its levels: `.parallel([...])` where a level has several steps, `.then(...)`
- * where it has one. A step reads what it sees with `getStepResult`.
+ * Mastra: a workflow of steps with schemas, committed once, with a new run for each question. It supports sequences and
+ * sets of parallel steps, so the plan is converted to levels: `.parallel([...])` for a level with several steps,
+ * `.then(...)` for a level with one. A step reads its inputs with `getStepResult`.
  */
 import { createStep, createWorkflow } from "@mastra/core/workflows"
 import { z } from "zod"
@@ -34,7 +34,7 @@ const makeStep = ({ plan, worker }: Workload, index: number) =>
     }
   })
 
-/** The steps by level: a step's level is one more than the highest it sees. */
+/** Groups the steps by level. A step's level is one higher than the highest level among its inputs. */
 const levels = (plan: Plan): ReadonlyArray<ReadonlyArray<number>> => {
   const levelOf: Array<number> = []
   for (const { access } of plan.steps) levelOf.push(1 + Math.max(-1, ...access.map((step) => levelOf[step]!)))
@@ -45,7 +45,7 @@ const levels = (plan: Plan): ReadonlyArray<ReadonlyArray<number>> => {
 
 type MastraStep = ReturnType<typeof createStep>
 
-/** What is used of a Mastra workflow. Its own type grows with each step, so that a loop cannot name it. */
+/** The part of a Mastra workflow used here. Its actual type grows with each step, so it cannot be named in a loop. */
 interface Flow {
   readonly then: (step: MastraStep) => Flow
   readonly parallel: (steps: ReadonlyArray<MastraStep>) => Flow
@@ -82,7 +82,9 @@ interface Reviewed {
   readonly answer?: string
 }
 
-/** `.foreach` for each stage, as its documentation chains them: a stage starts when the one before it has ended. */
+/**
+ * Uses `.foreach` for each stage, chained as in the documentation: a stage starts when the previous one has finished.
+ */
 const mappingFlow = (mapping: Mapping): Flow => {
   const list = listWorker(mapping)
   const items = anyStep("list", async () => JSON.parse(await list([])).map((item: string): Reviewed => ({ item })))

@@ -1,4 +1,7 @@
-/** Plain Promises: the plan read off with `async` functions and `Promise.all`. The floor, with no engine at all. */
+/**
+ * Plain Promises: the plan written with `async` functions and `Promise.all`. This is the lower bound, without any
+ * engine.
+ */
 import type { Contender } from "../Contender.ts"
 import {
   expertMessages,
@@ -26,7 +29,7 @@ const run = ({ plan, worker }: Workload): Promise<string> => {
   return answers.at(-1)!
 }
 
-/** As many loops as items may run at once take the items one after another. */
+/** Processes the items with as many loops as items may run concurrently. */
 const runMapping = async (mapping: Mapping, list: typeof lastWorker, stages: ReadonlyArray<typeof lastWorker>) => {
   const items: ReadonlyArray<string> = JSON.parse(await list([]))
   const answers: Array<string> = []

@@ -1,4 +1,7 @@
-/** DBOS: a workflow of steps. A process recovers the runs of an earlier one with the same executor id when it starts. */
+/**
+ * DBOS: a workflow of steps. When a process starts, it recovers the runs of an earlier process with the same executor
+ * id.
+ */
 import { DBOS } from "@dbos-inc/dbos-sdk"
 import * as Engine from "./Engine.ts"
 

@@ -1,4 +1,4 @@
-/** Divisi: runs that are submitted to `@divisi/cluster/runs`. */
+/** Divisi: runs submitted to `@divisi/cluster/runs`. */
 import { ClusterRuns } from "@divisi/cluster/runs"
 import * as Conductor from "@divisi/core/Conductor"
 import * as Policy from "@divisi/core/Policy"

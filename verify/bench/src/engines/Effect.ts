@@ -1,4 +1,4 @@
-/** Workflows and activities of Effect in its cluster, with the storage and the transport that it comes with. */
+/** Effect's workflows and activities in its cluster, with its default storage and transport. */
 
 import { PostgresServer } from "@divisi/testkit/journals"
 import * as NodeClusterSocket from "@effect/platform-node-shared/NodeClusterSocket"
@@ -29,7 +29,7 @@ const Line = Workflow.make("line", {
   idempotencyKey: ({ run }) => run
 })
 
-/** The layers of a server, with the intervals of `@divisi/cluster`. */
+/** Returns the layers for a server, with the same intervals as `@divisi/cluster`. */
 const layerOf = (url: string, port: number) => {
   const transport = NodeClusterSocket.layerClientProtocol
   const database = PgClient.layer({ url: Redacted.make(url), maxConnections: 10 })

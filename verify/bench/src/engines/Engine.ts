@@ -1,20 +1,20 @@
-/** Engines of durable runs: each executes the same plan of three steps, one after the other, with the same vendor. */
+/** Engines for durable runs. Each executes the same plan of three consecutive steps with the same vendor. */
 
-/** A call of a step. The vendor finds the run and the step in the text. */
+/** A step's call. The vendor identifies the run and the step from the text. */
 export type Call = (text: string) => Promise<string>
 
 export interface Place {
   /** The URL of a Postgres server. */
   readonly url: string
   readonly call: Call
-  /** How many runs are executed at once. */
+  /** Maximum number of concurrent runs. */
   readonly atOnce: number
 }
 
-/** A started engine. It executes runs by id, or resumes them, and returns their answers. */
+/** A started engine. Executes or resumes runs by id, and returns their answers. */
 export type Execute = (runs: ReadonlyArray<string>) => Promise<ReadonlyArray<string>>
 
-/** Starts an engine in this process. Runs left by a killed process are resumed. */
+/** Starts an engine in this process. Runs of a killed process are resumed. */
 export type Start = (place: Place) => Promise<Execute>
 
 export const steps = 3

@@ -1,4 +1,4 @@
-/** One engine in a process: starts it, and executes the runs whose ids it receives. */
+/** The process for one engine: starts it, and executes the runs whose ids it receives. */
 import type * as Engine from "./Engine.ts"
 
 const { atOnce, engine, url, vendor } = JSON.parse(process.argv[2] ?? "{}")

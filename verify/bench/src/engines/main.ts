@@ -1,7 +1,7 @@
 /**
- * `pnpm bench:engines`: Divisi, DBOS and bare workflows of Effect, each in a process of its own on the same Postgres,
- * with the same plan and the same vendor. It measures runs per second and CPU time without a fault, and the calls that
- * are paid twice if the process is killed in the middle and started again.
+ * `pnpm bench:engines`: compares Divisi, DBOS and plain Effect workflows, each in a separate process on the same
+ * Postgres, with the same plan and the same vendor. Measures runs per second and CPU time without faults, and the
+ * number of calls that are paid for twice if the process is killed halfway and restarted.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -19,7 +19,7 @@ const { values } = parseArgs({
     runs: { type: "string", default: "300" },
     rounds: { type: "string", default: "3" },
     "at-once": { type: "string", default: "50" },
-    /** The time that a call waits in the part with a kill. */
+    /** //Latency of a call in the part with a kill. */
     "call-millis": { type: "string", default: "200" }
   }
 })
@@ -31,7 +31,7 @@ const [size, rounds, atOnce, callMillis] = [values.runs, values.rounds, values["
 // The vendor
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How often each call was made, and the calls that are not answered yet. */
+/** Number of times that each call was made, and the calls that are not answered yet. */
 const books = new Map<string, number>()
 const inFlight = new Set<string>()
 let waitMillis = 0
@@ -40,7 +40,7 @@ const vendor = createServer(async (request, response) => {
   let text = ""
   for await (const part of request) text += part
   const [, run] = /(run-[\w-]+)/.exec(text) ?? []
-  // The last step that is named: a request may show the steps before.
+  // //The last step mentioned, because a request can include earlier steps.
   const step = [...text.matchAll(/step (\d+)/g)].at(-1)?.[1]
   const call = `${run}/${step}`
   books.set(call, (books.get(call) ?? 0) + 1)
@@ -66,7 +66,7 @@ interface Result {
 
 interface Started {
   readonly child: ChildProcess
-  /** Resolves to `undefined` if the process is killed. */
+  /** Resolves with `undefined` if the process is killed. */
   readonly execute: (runs: ReadonlyArray<string>) => Promise<Result | undefined>
   readonly stop: () => Promise<void>
 }

@@ -1,4 +1,4 @@
-/** What is damaged, and what has to hold of it afterwards. */
+/** The damaged data, and the conditions that must hold afterwards. */
 
 import { isDeepStrictEqual } from "node:util"
 

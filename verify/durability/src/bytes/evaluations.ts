@@ -1,4 +1,4 @@
-/** The folder of an evaluation: its journal, its answers and its report. */
+/** An evaluation's folder: its journal, answers and report. */
 
 import fs from "node:fs"
 import path from "node:path"

@@ -1,6 +1,6 @@
 /**
- * What is read of others: models, weights, adapters and tokenizers. None carries a checksum, so damage may go unseen;
- * what is read has its declared shape then, and is no larger than its file.
+ * Files from other projects: models, weights, adapters and tokenizers. They have no checksums, so damage can go
+ * unnoticed. The data read from them must still have its declared shape and be no larger than the file.
  */
 import fs from "node:fs"
 import path from "node:path"

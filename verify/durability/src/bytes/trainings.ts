@@ -1,4 +1,4 @@
-/** The folder of a training that was stopped. */
+/** The folder of a stopped training run. */
 import fs from "node:fs"
 import path from "node:path"
 import { Grader } from "@divisi/core"

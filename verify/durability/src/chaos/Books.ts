@@ -1,4 +1,4 @@
-/** The three books: of the vendor, of the journal, and of the accounts. */
+/** Compares the records of the vendor, the journal and the accounts. */
 import { Postgres, PostgresAccounts, PostgresJournal } from "@divisi/cluster"
 import { Journal } from "@divisi/core"
 import * as Effect from "effect/Effect"

@@ -1,4 +1,4 @@
-/** Clients: they ask through all servers, over all wires, and repeat a request that was not answered, as SDKs do. */
+/** Clients that send requests through all servers and wires, and retry unanswered requests as SDKs do. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { Seed } from "@divisi/core"
 

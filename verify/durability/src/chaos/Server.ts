@@ -1,4 +1,4 @@
-/** One `divisi serve` on the shared database: a process that is killed, frozen and restarted on the same port. */
+/** A `divisi serve` process on the shared database that is killed, frozen and restarted on the same port. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import fs from "node:fs"

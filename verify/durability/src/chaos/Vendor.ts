@@ -1,5 +1,5 @@
 /**
- * A vendor that speaks Chat Completions over real HTTP and keeps its own book of calls. It fails at times, and can be made
+ * A vendor that implements Chat Completions over real HTTP and records all calls. It fails at times, and can be made
  * slow or unavailable.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"

@@ -1,4 +1,7 @@
-/** The team of each server: two workers look, and the second one answers. All calls go to the vendor under test. */
+/**
+ * The team on each server: two workers in sequence, of which the second one answers. All calls go to the vendor under
+ * test.
+ */
 import { defineConfig } from "@divisi/cli/config"
 import * as Policy from "@divisi/core/Policy"
 import { openaiCompatible } from "@divisi/providers-openai"

@@ -1,4 +1,4 @@
-/** Preloaded into a server: its clock differs from all others. The monotonic clock stays as it is. */
+/** Preloaded into a server to give it a different clock. The monotonic clock is unchanged. */
 const shift = Number(process.env.CHAOS_CLOCK_MILLIS ?? 0)
 const RealDate = Date
 

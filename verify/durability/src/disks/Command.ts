@@ -1,4 +1,4 @@
-/** The commands of `divisi` that write, and what has to come of each. */
+/** The commands of `divisi` that write files, and the expected result of each. */
 import { createHash } from "node:crypto"
 import fs from "node:fs"
 import path from "node:path"

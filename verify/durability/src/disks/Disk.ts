@@ -1,7 +1,7 @@
 /**
- * Small disks that can be filled, emptied and locked: file systems in memory, in a namespace of this process's own, so
- * that no rights are needed and nothing is left behind. Where a system allows no such namespace, an ordinary folder
- * takes the place of a disk: it is full when no file may grow beyond a size.
+ * Small disks that can be filled, emptied and locked: in-memory file systems in a namespace of this process, which
+ * require no privileges and leave nothing behind. If the system does not support this, an ordinary folder with a
+ * limited file size is used instead.
  */
 import { spawn, spawnSync } from "node:child_process"
 import fs from "node:fs"

@@ -1,4 +1,4 @@
-/** Processes of `divisi`. */
+/** Starts `divisi` processes. */
 import { spawn } from "node:child_process"
 import path from "node:path"
 import { fileURLToPath } from "node:url"

@@ -1,4 +1,4 @@
-/** A training at a server of this process, whose weights can be exported. */
+/** A training run on a server in this process, with weights that can be exported. */
 import fs from "node:fs"
 import path from "node:path"
 import { Model, TinyModel } from "@divisi/gguf"

@@ -1,4 +1,6 @@
-/** Moments that depend on what a process does, and not on how busy the machine is. */
+/**
+ * Triggers that depend on the activity of a process instead of time, so that the load of the machine does not matter.
+ */
 
 /** Looks again and again. */
 export interface Watch {

@@ -5,7 +5,7 @@ import type { Engine } from "@divisi/trainer/Engine"
 
 const toy = await recipes.toy.load()
 
-/** The toy recipe, trained by the server that the environment names. */
+/** The toy recipe, trained on the server set in the environment. */
 export default defineConfig({
   recipes: {
     there: ({ seed }) => {

@@ -1,4 +1,6 @@
-/** The runs that are killed: five steps, of which the last asks for a tool, and answers that depend on all that is asked. */
+/**
+ * The runs to kill: five steps, the last of which requests a tool, with answers that depend on the complete request.
+ */
 import { createHash } from "node:crypto"
 import { type RunEvent, Tool, Transcript } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"

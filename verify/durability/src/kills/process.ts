@@ -1,6 +1,6 @@
 /**
- * The process that is killed: goes on with all runs that have not ended, and begins new ones, eight at a time. With a last
- * argument it kills itself before or after so many writes of the journal of one run.
+ * The process to kill: resumes all unfinished runs and starts new ones, eight at a time. With an additional argument,
+ * it kills itself before or after a given number of journal writes for one run.
  */
 import type { Journal } from "@divisi/core"
 import { DiskAccounts, DiskJournal } from "@divisi/files"

@@ -1,4 +1,4 @@
-/** A vendor in a process of its own, which nobody kills: it answers after a while, and keeps its own book. */
+/** A vendor in a separate process that is never killed. It answers with a delay and records all calls. */
 import { createServer } from "node:http"
 import { json } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"

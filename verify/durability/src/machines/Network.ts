@@ -1,4 +1,6 @@
-/** Machines with a network of their own: network namespaces on one bridge, whose links can be cut. It needs root on Linux. */
+/**
+ * Machines with separate networks: network namespaces on one bridge, whose links can be cut. Requires root on Linux.
+ */
 import { spawnSync } from "node:child_process"
 
 const ip = (...args: ReadonlyArray<string>) => spawnSync("ip", args, { encoding: "utf8" })

@@ -1,6 +1,6 @@
 /**
- * A server of the cluster. Its workers write each call that begins and ends into a file, as the books of a vendor; all
- * calls are charged to one account in the database.
+ * A cluster server. Its workers record the start and end of each call in a file, which represents the vendor's records.
+ * All calls are charged to one account in the database.
  */
 import fs from "node:fs"
 import { Postgres, PostgresAccounts } from "@divisi/cluster"

@@ -1,4 +1,4 @@
-/** Requests by which one client tries to stop a server for all others. */
+/** Requests with which one client tries to make a server unavailable to others. */
 import * as Http from "node:http"
 import { connect } from "node:net"
 import * as zlib from "node:zlib"

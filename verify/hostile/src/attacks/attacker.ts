@@ -1,4 +1,4 @@
-/** Sends one attack in a loop from a thread of its own, until it may not start another, and posts how often it got what. */
+/** Sends an attack in a loop from a separate thread until its time is up, and reports the number of each result. */
 import { parentPort, workerData } from "node:worker_threads"
 import * as Attack from "./Attack.ts"
 

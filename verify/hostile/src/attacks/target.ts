@@ -1,4 +1,4 @@
-/** The server under attack, in a process of its own: the parent reads the largest delay of its event loop. */
+/** The server under attack, in a separate process. The parent reads its maximum event loop delay. */
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { Baselines } from "@divisi/core"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"

@@ -1,7 +1,7 @@
 /**
- * The database of simulated machines: a real Postgres that executes the real statements one by one, by the clock of the
- * simulation. `search_path` puts a schema before that of the system, in which the clock and the table of locks are the
- * simulation's own. A crash empties what a crash of Postgres empties.
+ * The database of simulated machines: a real Postgres that executes the real statements one at a time, with the
+ * simulated clock. A schema with a simulated clock and lock table precedes the system's schema in `search_path`. A
+ * crash empties the same tables as a Postgres crash.
  */
 import { Postgres } from "@divisi/cluster"
 import * as Effect from "effect/Effect"

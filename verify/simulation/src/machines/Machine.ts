@@ -1,6 +1,6 @@
 /**
- * A simulated machine: a process with a clock and a scheduler of its own, whose statements reach the database through a
- * network. It can be killed, frozen and cut off at any time, between any two of its tasks.
+ * A simulated machine: a process with its own clock and scheduler, whose statements reach the database through a
+ * network. It can be killed, frozen and disconnected at any time, between any two of its tasks.
  */
 import { Postgres } from "@divisi/cluster"
 import { Elapsed, Resilience, ResponseCache, Seed } from "@divisi/core"

@@ -1,8 +1,8 @@
 /**
- * Many machines that share runs, tasks and accounts in one database, under faults. Everything that decides is the product's
- * own code: the claims and the fence of the journal, the runs that a process owns, the body of their workflows, the leases of
- * tasks, and the accounts. The cluster that places runs is simulated: it moves runs of machines that end or do not answer, and
- * sometimes others; two machines may believe that a run is theirs.
+ * Many machines that share runs, tasks and accounts in one database, under faults. All decisions are made by the
+ * product's own code: journal claims and fencing, the tracker of owned runs, the body of run workflows, task leases,
+ * and accounts. The cluster that assigns runs is simulated: it reassigns runs of machines that stop or do not respond,
+ * and sometimes others. Two machines may both believe that they own a run.
  */
 import { PostgresAccounts, PostgresJournal, PostgresTasks } from "@divisi/cluster"
 import { type Account, type Journal, Seed } from "@divisi/core"

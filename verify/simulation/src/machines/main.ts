@@ -1,6 +1,6 @@
 /**
- * `pnpm simulate:machines`: machines that share a database, under faults. Problems are printed to standard output; the
- * exit code is 1 then.
+ * `pnpm simulate:machines`: simulates machines that share a database, under faults. Problems are printed to standard
+ * output, in which case the exit code is 1.
  */
 import { parseArgs } from "node:util"
 import { PostgresServer } from "@divisi/testkit/journals"

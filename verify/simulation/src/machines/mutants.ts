@@ -1,4 +1,4 @@
-/** Mistakes in the code of machines that share a database. Planted, each must be found. */
+/** Mutants in the code for machines that share a database. Each must be detected. */
 import type { Mutant } from "../Mutants.ts"
 
 /** The mistakes by name, with a seed that finds it in the world of the tests. */
