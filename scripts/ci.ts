@@ -1,6 +1,6 @@
 /**
- * Everything that must hold before a change is good, from a clean clone to installed tarballs. `.ci/run` calls it with
- * a Node that is new enough. It imports nothing that set-up has yet to install.
+ * Runs all checks for a change, from a clean clone to installed tarballs. `.ci/run` calls this script with a supported
+ * Node version. The script imports no packages, because they are not installed yet.
  */
 import { spawnSync } from "node:child_process"
 import fs from "node:fs"
@@ -13,32 +13,34 @@ import { examples, root, stateFolder } from "./setup/workspace.mjs"
 interface Counts {
   readonly passed: number
   readonly failed: number
-  /** What failed, by name, where a check is many. */
+  /** Names of the failed items, for a step with several checks. */
   readonly failures?: ReadonlyArray<string> | undefined
-  /** Tests that failed first and passed when they ran again. */
+  /** Tests that failed at first and passed when repeated. */
   readonly unsteady?: ReadonlyArray<string> | undefined
 }
 
-/** A command that must end with 0, and how its output is counted where it holds more than one check. */
+/**
+ * A command that must exit with code 0. If it performs several checks, `count` extracts their number from its output.
+ */
 interface Step {
   readonly name: string
   readonly command: ReadonlyArray<string>
   readonly cwd?: string | undefined
   readonly env?: Readonly<Record<string, string>> | undefined
   readonly count?: ((finished: Finished) => Counts | undefined) | undefined
-  /** The command to run after a failure, before the step counts as failed. Default: the command itself. */
+  /** Command to run after a failure, before the step counts as failed. Defaults to the same command. */
   readonly again?: ((counts: Counts) => ReadonlyArray<string> | undefined) | undefined
 }
 
 const one = (passed: boolean): Counts => ({ passed: passed ? 1 : 0, failed: passed ? 0 : 1 })
 
-/** The counts that a command prints as its last line. */
+/** Extracts the counts that a command prints in its last line. */
 const fromLastLine = ({ output }: Finished): Counts | undefined => {
   const found = /(?:^|\n)(\d+) passed, (\d+) failed\s*$/.exec(output)
   return found === null ? undefined : { passed: Number(found[1]), failed: Number(found[2]) }
 }
 
-/** A file of the tests' report. */
+/** A file in the test report. */
 interface TestFile {
   readonly name: string
   readonly status: string
@@ -50,13 +52,13 @@ interface TestFile {
   }>
 }
 
-/** The tests of a file that have this status and failed at least once. */
+/** Returns the tests in a file that have the given status and failed at least once. */
 const named = ({ assertionResults, name }: TestFile, status: string): ReadonlyArray<string> =>
   assertionResults
     .filter((result) => result.status === status && (status === "failed" || result.failureMessages.length > 0))
     .map(({ failureMessages, fullName }) => `${path.relative(root, name)} > ${fullName}: ${failureMessages[0] ?? ""}`)
 
-/** The failed tests of a file, or why it could not be loaded. */
+/** Returns the failed tests in a file, or the reason why it could not be loaded. */
 const failuresOf = (file: TestFile): ReadonlyArray<string> => {
   const failed = named(file, "failed")
   return failed.length === 0 && file.status === "failed"
@@ -64,14 +66,14 @@ const failuresOf = (file: TestFile): ReadonlyArray<string> => {
     : failed
 }
 
-/** The counts of the tests that `npm test` or `npm run test:long` has run. */
+/** Returns the counts of the tests run by `npm test` or `npm run test:long`. */
 const fromTestReport = ({ code }: Finished): Counts | undefined => {
   try {
     const report = JSON.parse(fs.readFileSync(path.join(stateFolder, "tests.json"), "utf8"))
     const failed: number = report.numFailedTests
     return {
       passed: report.numPassedTests,
-      // A run can fail without a failed test: a file that cannot be loaded.
+      // A run can fail without a failed test, if a file cannot be loaded.
       failed: failed === 0 && code !== 0 ? 1 : failed,
       failures: report.testResults.flatMap(failuresOf),
       unsteady: report.testResults.flatMap((file: TestFile) => named(file, "passed"))
@@ -99,15 +101,15 @@ const record = (name: string, counts: Counts, since: number, output: string) => 
   if (counts.failed === 0) return
   failures.push(name)
   const linesOf = (text: string) => text.trimEnd().split("\n")
-  // What failed stands first, in a few lines each: who reads on may have only the beginning.
+  // Failures come first and are shortened, because the output may be truncated.
   const named = (counts.failures ?? []).flatMap((failure) => linesOf(failure).slice(0, 5))
   const shown = [...named, ...linesOf(output).slice(-150)]
   print(shown.map((line) => `       | ${line}`).join("\n"))
 }
 
 /**
- * Runs a step. If it fails, it runs once more, and what fails only the first time is listed as unsteady: two cores run
- * four steps at once, and of 13,000 checks one that needs more time than it has would hold back the whole change.
+ * Runs a step. If it fails, it is repeated, and items that failed only the first time are listed as unsteady. Two cores
+ * run four steps at once, and among 13,000 checks a single timeout would otherwise reject the whole change.
  */
 const step = async ({ again, command, count, cwd = root, env, name }: Step): Promise<Finished> => {
   const since = Date.now()
@@ -130,13 +132,13 @@ const step = async ({ again, command, count, cwd = root, env, name }: Step): Pro
   return second.finished
 }
 
-/** A check made here, of which `problem` is the ending. */
+/** Performs a check in this process. `problem` is the reason why it failed, if it did. */
 const verify = (name: string, problem: string | undefined) =>
   record(name, one(problem === undefined), Date.now(), problem ?? "")
 
 const shell = (line: string): ReadonlyArray<string> => ["bash", "-c", line]
 
-/** The two commands of the README, as they are written there. */
+/** Returns the two commands in the README. */
 const readmeCommands = (): ReadonlyArray<string> => {
   const file = path.join(root, "README.md")
   const text = fs.existsSync(file) ? fs.readFileSync(file, "utf8") : ""
@@ -146,7 +148,7 @@ const readmeCommands = (): ReadonlyArray<string> => {
   return [first("npm start"), first("npm test")].filter((line) => line !== undefined)
 }
 
-/** The environment of a machine that has Node 20, as most do: a first start brings the Node that it needs. */
+/** Returns the environment of a machine with Node 20. On such a machine, the first start installs a suitable Node. */
 const oldNode = (): Readonly<Record<string, string>> => {
   const folder = path.join(stateFolder, "node20")
   fs.mkdirSync(folder, { recursive: true })
@@ -183,7 +185,7 @@ const firstRuns = async () => {
   return test
 }
 
-/** The tests of a command. Those of the command line run what was built. */
+/** Returns the step for a test command. Tests of the command line use the build. */
 const tests = (command: string) =>
   step({
     name: command,
@@ -196,7 +198,7 @@ const tests = (command: string) =>
     }
   })
 
-/** Workflow texts are compared with a real Python, where there is one. */
+/** Compares workflow texts with a real Python, if there is one. */
 const pythonCheck = async () => {
   if (spawnSync("python3", ["--version"]).status !== 0) {
     print("-      no python3 here: workflow texts are held to a fixed sample alone")
@@ -224,7 +226,7 @@ const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
     command: [process.execPath, "scripts/check.ts", name],
     count: fromLastLine
   })
-  // Most steps keep one core busy, and those that install wait for npm. The longest start first.
+  // Most steps use one core, and those that install packages wait for npm. The longest steps start first.
   const steps: ReadonlyArray<() => Promise<unknown>> = [
     ...[
       "everyCommand",
@@ -253,7 +255,7 @@ const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
   await inLanes(steps)
 }
 
-/** The first check that needs the packed packages would pack them for all; others that run at the same time must find them. */
+/** Packs the packages once for all checks, because concurrent checks would otherwise pack them at the same time. */
 const packAll = async () => {
   process.env.DIVISI_TARBALLS = path.join(stateFolder, "tarballs")
   fs.rmSync(process.env.DIVISI_TARBALLS, { recursive: true, force: true })
@@ -262,7 +264,10 @@ const packAll = async () => {
   await step({ name: "pack", command: ["pnpm", "--filter", "./packages/*", "pack", ...destination] })
 }
 
-/** Runs steps in their order, twice as many at once as there are cores: many wait for a network or for processes. */
+/**
+ * Runs the steps in order, with twice as many in parallel as there are cores, because many of them wait for a network
+ * or for processes.
+ */
 const inLanes = async (steps: ReadonlyArray<() => Promise<unknown>>) => {
   const waiting = [...steps]
   const lane = async () => {
@@ -282,7 +287,7 @@ const exampleSteps = (packageManager: ReadonlyArray<string>): ReadonlyArray<() =
   )
 }
 
-/** pnpm is on the path of a machine, or npm brings it; its scripts call it by name, so it must be on theirs. */
+/** Installs pnpm through npm if it is not on the PATH, and adds it to the PATH of scripts, which call it by name. */
 const bringPnpm = (): ReadonlyArray<string> => {
   const command = pnpm()
   if (command.length > 1) {
@@ -295,14 +300,14 @@ const bringPnpm = (): ReadonlyArray<string> => {
 const since = Date.now()
 process.env.TURBO_TELEMETRY_DISABLED = "1"
 process.env.DO_NOT_TRACK = "1"
-// Hundreds of processes run the same sources and tools; what the first has compiled, the others load.
+// Hundreds of processes run the same sources and tools, so their compiled code is cached.
 process.env.NODE_COMPILE_CACHE ??= path.join(stateFolder, "compiled")
 const statusBefore = spawnSync("git", ["status", "--porcelain"], { cwd: root, encoding: "utf8" }).stdout
 const testCommand = await firstRuns()
 const packageManager = bringPnpm()
 await build(packageManager)
 await tests(testCommand)
-// Alone: they measure orders and limits of many requests at once.
+// Run without other steps in parallel, because these tests measure the order and limits of many concurrent requests.
 await tests("npm run test:long")
 await workspaceChecks(packageManager)
 const statusAfter = spawnSync("git", ["status", "--porcelain"], { cwd: root, encoding: "utf8" }).stdout

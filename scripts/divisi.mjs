@@ -1,5 +1,5 @@
-// `npx divisi` in this clone: the command line as it was built.
+// `npx divisi` in this clone: runs the built command line.
 import { withNode } from "./setup/with-node.mjs"
 
-// An address, as what is built is not checked with the sources.
+// A URL, because built files are not type-checked with the sources.
 withNode(() => import(new URL("../packages/cli/bin/divisi.js", import.meta.url).href))

@@ -1,4 +1,4 @@
-// `npm install`: sets everything up where that is needed, as `npm start` does.
+// `npm install`: sets up the clone if necessary, as `npm start` does.
 import { withNode } from "./setup/with-node.mjs"
 
 withNode(() => import("./setup/install.mjs"))

@@ -1,7 +1,7 @@
 /**
- * `pnpm release`: where changesets are waiting, makes versions and changelogs of them, to be committed. Where none are,
- * builds every package and publishes those whose version the registry does not have. The workflow `release.yml` does the
- * first in a pull request, and the second once that is merged.
+ * `pnpm release`: if there are pending changesets, creates versions and changelogs to be committed. Otherwise, builds
+ * all packages and publishes those whose version is not in the registry. The workflow `release.yml` does the first in a
+ * pull request, and the second after it was merged.
  */
 import { spawnSync } from "node:child_process"
 import { pending } from "./release/changesets.ts"
@@ -20,7 +20,7 @@ const version = (): boolean => {
   return true
 }
 
-/** Nothing is published under the number that packages have before they have one. */
+/** Whether packages have a version. Packages with the placeholder version are never published. */
 const isVersioned = (): boolean => {
   const unversioned = published.filter(({ manifest }) => manifest.version === "0.0.0")
   if (unversioned.length > 0) process.stderr.write("No version was ever made: write a changeset (`pnpm changeset`).\n")

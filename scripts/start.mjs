@@ -1,4 +1,4 @@
-// `npm start -- "<question>"`: sets everything up where that is needed, then is `divisi run "<question>"`.
+// `npm start -- "<question>"`: sets up the clone if necessary, then runs `divisi run "<question>"`.
 import { withNode } from "./setup/with-node.mjs"
 
 withNode(() => import("./setup/start.mjs"))

@@ -1,4 +1,4 @@
-/** Measures the studio with large contents: `pnpm studio:figures`. The figures are in `docs/lab/studio.md`. */
+/** Measures the studio with large content: `pnpm studio:figures`. The results are in `docs/lab/studio.md`. */
 import os from "node:os"
 import path from "node:path"
 import { chromium as driver } from "playwright-core"

@@ -1,6 +1,6 @@
 /**
- * Measures the first contentful paint of pages of the studio, without a cache:
- * `pnpm studio:paint ADDRESS...`. The figures are in `docs/lab/studio.md`.
+ * Measures the first contentful paint of studio pages, without a cache: `pnpm studio:paint ADDRESS...`. The results are
+ * in `docs/lab/studio.md`.
  */
 import os from "node:os"
 import { type Browser, chromium as driver } from "playwright-core"
@@ -11,10 +11,10 @@ if (executablePath === undefined) throw new Error("There is no Chromium; set DIV
 
 const visits = 20
 
-/** The first paint, and when the data was drawn, in milliseconds after the navigation began. */
+/** Times of the first paint and of the display of data, in milliseconds after the start of navigation. */
 type Times = readonly [paint: number, drawn: number]
 
-/** Opens an address several times in a page of a browser that is in use, without a cache. */
+/** Opens an address several times in a page of a running browser, without a cache. */
 const visit = async (browser: Browser, address: string): Promise<ReadonlyArray<Times>> => {
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce" })
   const session = await page.context().newCDPSession(page)
@@ -39,13 +39,13 @@ const visit = async (browser: Browser, address: string): Promise<ReadonlyArray<T
     all.push((await times.jsonValue())!)
   }
   await page.close()
-  // The first visit starts a process of the browser.
+  // The first visit starts a browser process.
   return all.slice(1)
 }
 
 const line = (...cells: ReadonlyArray<string>) => process.stdout.write(`| ${cells.join(" | ")} |\n`)
 
-/** The least, the median and the most of some times. */
+/** Formats the minimum, median and maximum of several times. */
 const spread = (times: ReadonlyArray<number>): string => {
   const sorted = [...times].sort((one, other) => one - other)
   return [sorted[0]!, sorted[Math.floor(sorted.length / 2)]!, sorted.at(-1)!].map((time) => time.toFixed(0)).join(" / ")

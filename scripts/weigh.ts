@@ -1,6 +1,6 @@
 /**
- * What an installation weighs: every package of this workspace, from its tarball, and what people would take instead,
- * each installed with plain npm into an empty folder. Prints JSON; `--write` also writes the tables of a page.
+ * Measures installation sizes: every package in this workspace, installed from its tarball, and alternatives to it,
+ * each installed with npm into an empty folder. Prints JSON. `--write` also updates the tables on a page.
  *
  *     pnpm build && node scripts/weigh.ts [--rounds 3] [--write docs/installation-size.md]
  */
@@ -9,10 +9,10 @@ import os from "node:os"
 import { inProject, install, type Tree, treeOf } from "./checks/installed.ts"
 import { pack, tarballsOf } from "./checks/tarballs.ts"
 
-/** An installation: what it has brought, and how long it took with a warm cache. */
+/** An installation: its content, and how long it took with a warm cache. */
 interface Weighed extends Tree {
   readonly name: string
-  /** The median, where it was made several times. */
+  /** Duration in seconds. The median if it was repeated. */
   readonly seconds?: number | undefined
 }
 
@@ -23,7 +23,7 @@ const argument = (name: string): string | undefined => {
 
 const rounds = Number(argument("rounds") ?? 3)
 
-/** What is installed beside each other: a first run from the command line or from code, and what others install. */
+/** Installations to compare: for a first run from the command line or from code, and of alternatives. */
 const compared: Readonly<Record<string, ReadonlyArray<string>>> = {
   "Divisi: core and one vendor": ["@divisi/core", "@divisi/providers-openai"],
   "Divisi: the command line": ["@divisi/cli"],
@@ -40,11 +40,14 @@ const once = (packages: ReadonlyArray<string>) =>
     return { ...treeOf(folder), seconds: (performance.now() - start) / 1000 }
   })
 
-/** Names of this workspace become tarballs, with all that they need of it. */
+/** Converts package names in this workspace to tarballs, including their dependencies. */
 const sourcesOf = (packages: ReadonlyArray<string>) =>
   packages.flatMap((name) => (name.startsWith("@divisi/") ? tarballsOf([name]) : [name]))
 
-/** Installs each of them in turn, round after round, so that all meet the same moments of a machine. */
+/**
+ * Measures the installations in turn, round after round, so that changes in the machine's load affect all of them
+ * equally.
+ */
 const weigh = async (
   installations: Readonly<Record<string, ReadonlyArray<string>>>,
   times: number
@@ -81,7 +84,7 @@ const tableOf = (rows: ReadonlyArray<Weighed>): string => {
   return lines.map((line) => `| ${line.join(" | ")} |`).join("\n")
 }
 
-/** Replaces what stands between two marks of a page. */
+/** Replaces the text between two marks on a page. */
 const replaced = (page: string, mark: string, text: string): string => {
   const [start, end] = [`<!-- ${mark} -->`, `<!-- /${mark} -->`]
   const [from, to] = [page.indexOf(start), page.indexOf(end)]

@@ -1,12 +1,12 @@
-/** What a check found: how many things are as they should be, and a sentence for each that is not. */
+/** The result of a check: the number of passed items, and a message for each failed one. */
 
 export interface Report {
   readonly passed: number
-  /** Each says where, what is wrong, and what to do. */
+  /** Each message says where the problem is, what is wrong, and how to fix it. */
   readonly problems: ReadonlyArray<string>
 }
 
-/** One pass when there is nothing to report, else a failure for each problem. */
+/** Creates a report from problems. Without problems, it counts as one passed item. */
 export const fromProblems = (problems: ReadonlyArray<string>): Report => ({
   passed: problems.length === 0 ? 1 : 0,
   problems

@@ -1,5 +1,6 @@
 /**
- * Which package may depend on which: arrows point one way, towards core. Manifests and imports are held to one table.
+ * Checks which packages depend on which others, based on manifests and imports. Dependencies point in one direction,
+ * towards core.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -11,56 +12,56 @@ import { fromProblems, type Report } from "./Report.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What the packages whose name matches `from` may use. A name that ends in `*` stands for all that begin like it. */
+/** Allowed dependencies of packages whose name matches `from`. A trailing `*` matches any suffix. */
 export interface Arrow {
   readonly from: string
-  /** Packages of this workspace. */
+  /** Packages in this workspace. */
   readonly to: ReadonlyArray<string>
-  /** Packages of others; any when absent. */
+  /** Third-party packages. If omitted, any are allowed. */
   readonly external?: ReadonlyArray<string> | undefined
-  /** Packages of this workspace that its tests may use on top. */
+  /** Additional packages in this workspace that may be used in tests. */
   readonly tests?: ReadonlyArray<string> | undefined
 }
 
-/** A package as far as arrows go. */
+/** The parts of a package that are relevant for this check. */
 export interface Subject {
-  /** The folder's name, e.g. `providers-openai`. */
+  /** Folder name, e.g. `providers-openai`. */
   readonly name: string
   readonly manifest: Manifest
-  /** File name and text of every source file. */
+  /** Path and text of every source file. */
   readonly sources: ReadonlyArray<{ readonly file: string; readonly text: string }>
 }
 
-/** The arrows that may be drawn; the first that matches a package counts. */
+/** The allowed dependencies. The first match applies. */
 export const arrows: ReadonlyArray<Arrow> = [
   { from: "core", to: [], external: ["effect"] },
-  // What packages of providers share.
+  // Shared by the provider packages.
   { from: "provider-kit", to: ["core"] },
   { from: "providers-*", to: ["core", "provider-kit"] },
   { from: "files", to: ["core"] },
-  // Models as files and as plain code, without engines that name other packages.
+  // Models as files and as plain code, without engines, which would add third-party packages.
   { from: "gguf", to: ["core", "files"], external: ["effect", "pure-rand", "tinyqueue"] },
-  // A model that plain code runs; its tests hold it to the gym that it was trained in, and to llama.cpp.
+  // A model implemented in plain code. Its tests use the gym that it was trained in, and compare it with llama.cpp.
   { from: "policy-tiny", to: ["core", "gguf", "policy-lexical"], tests: ["gym", "policy-llamacpp"] },
   { from: "policy-*", to: ["core", "files", "gguf"] },
-  // Its tests measure what a policy without a model gains.
+  // Its tests measure the benefit of a policy without a model.
   { from: "gym", to: ["core"], tests: ["policy-lexical"] },
-  // The embedded engine samples where its models are served: in llama.cpp.
+  // The embedded engine samples in llama.cpp, which also serves its models.
   { from: "trainer-*", to: ["core", "files", "trainer", "gguf", "policy-llamacpp", "provider-kit"] },
   { from: "trainer", to: ["core", "files"] },
-  // Engines of the trainer are held to a contract as providers are. Neither knows the testkit but in tests.
+  // Trainer engines have a contract, like providers. Both use the testkit only in tests.
   { from: "testkit", to: ["core", "trainer"] },
-  // What says whether an answer is right: trainers need it as much as evaluations do.
+  // Graders are used by trainers as well as evaluations.
   { from: "graders", to: ["core", "files"] },
   { from: "evals", to: ["core", "files", "graders"] },
   { from: "tools-mcp", to: ["core", "files"] },
   { from: "cluster", to: ["core"] },
-  // Its bench serves a model behind HTTP, as its users do.
+  // Its benchmark serves a model over HTTP, like its users.
   { from: "server", to: ["core", "provider-kit"], tests: ["providers-openai"] },
-  // Pages are drawn from data alone; tests hold them to the data that evaluations and trainings give.
+  // Pages are generated from plain data. Tests use data from actual evaluations and training runs.
   { from: "report", to: ["core"], tests: ["evals", "trainer"] },
   { from: "studio", to: ["core", "report"] },
-  // Recipes compose: vendors, engines and worlds.
+  // Recipes combine vendors, engines and environments.
   {
     from: "recipes",
     to: ["core", "evals", "gguf", "gym", "policy-*", "providers-*", "trainer", "trainer-*"]
@@ -68,7 +69,10 @@ export const arrows: ReadonlyArray<Arrow> = [
   { from: "cli", to: ["*"] }
 ]
 
-/** Core's folders, from the ground up: what each may import from. `run` emits the events that the three above it fold. */
+/**
+ * Layers in core, from bottom to top, with the folders that each may import. `run` emits events that the three layers
+ * above it fold.
+ */
 export const layers: Readonly<Record<string, ReadonlyArray<string>>> = {
   task: [],
   workflow: ["task"],
@@ -79,14 +83,14 @@ export const layers: Readonly<Record<string, ReadonlyArray<string>>> = {
   run: ["task", "workflow", "policy", "events", "journal", "telemetry", "loop"],
   loop: ["task", "workflow", "policy", "events", "journal", "telemetry", "run", "middleware"],
   middleware: ["task", "workflow", "policy", "events", "journal", "telemetry", "run", "loop"],
-  // The same without Effect.
+  // Equivalent modules that do not expose Effect.
   promise: ["task", "workflow", "policy", "events", "journal", "telemetry", "run", "loop"]
 }
 
-/** The only file that may name both the kernel of the run loop and its middleware. */
+/** The only file that may import both the kernel of the run loop and its middleware. */
 const pipeline = "src/loop/pipeline.ts"
 
-/** The rooms that the commands of the CLI share, from the ground up. A shared room imports no command's folder. */
+/** Shared folders in the CLI, from bottom to top. A shared folder must not import a command's folder. */
 export const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   view: [],
   invocation: ["view"],
@@ -96,10 +100,10 @@ export const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   team: ["view", "invocation", "config", "vendors", "stores"]
 }
 
-/** What tests may use on top. */
+/** Package that may additionally be used in tests. */
 const forTests = "testkit"
 
-/** The packages that {@link forTests} stands on: with it in their tests, packages would need each other. */
+/** Packages that {@link forTests} depends on. If they used it in their tests, the dependency would be circular. */
 const underTests: ReadonlyArray<string> = ["core", "trainer"]
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -111,13 +115,15 @@ const scope = "@divisi/"
 const matches = (pattern: string, name: string) =>
   pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : pattern === name
 
-/** The package that an import specifier names; `undefined` for a relative one and for Node's own modules. */
+/** Returns the package in an import specifier. `undefined` for relative imports and Node modules. */
 const packageOf = (specifier: string): string | undefined => {
   if (specifier.startsWith(".") || specifier.startsWith("node:")) return undefined
   return specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/")
 }
 
-/** What a file imports. The scanner can lose its way at a regular expression and take an example for code. */
+/**
+ * Returns the imports in a file. The scanner can misinterpret regular expressions, and then treats examples as code.
+ */
 const importsOf = (text: string): ReadonlyArray<string> =>
   ts
     .preProcessFile(text)
@@ -140,7 +146,7 @@ const manifestProblems = ({ manifest, name }: Subject, { tests = [] }: Arrow, al
 const importProblems = ({ manifest, name, sources }: Subject, allows: (target: string) => boolean) => {
   const { dependencies, optionalDependencies, peerDependencies } = manifest
   const declared = { ...dependencies, ...optionalDependencies, ...peerDependencies }
-  // The page of the studio is published as one script, with its libraries inside.
+  // The studio app is published as one script that includes its libraries.
   const isBundled = (file: string) => name === "studio" && file.startsWith("src/app/")
   return sources.flatMap(({ file, text }) =>
     importsOf(text).flatMap((specifier) => {
@@ -153,7 +159,7 @@ const importProblems = ({ manifest, name, sources }: Subject, allows: (target: s
       }
       const target = packageOf(specifier)
       if (target === undefined) return []
-      // What it would find is the package as it was built last, if it was.
+      // Such an import would resolve to the last build of the package, if there is one.
       if (target === scope + name) return [`${where}: "${specifier}" is ${name} itself; import it by its path.`]
       if (!allows(target)) return [`${where}: ${name} may not import ${target}; see scripts/checks/arrows.ts.`]
       return target in declared || isBundled(file)
@@ -163,7 +169,10 @@ const importProblems = ({ manifest, name, sources }: Subject, allows: (target: s
   )
 }
 
-/** Imports between the folders of a package that point upwards. Folders that the table does not name are free. */
+/**
+ * Returns imports between folders in a package that point upwards. Folders that are not in the table may import
+ * anything.
+ */
 export const layerProblems = (
   sources: Subject["sources"],
   name = "core",
@@ -184,10 +193,10 @@ export const layerProblems = (
 
 const middlewareOf = (file: string): string | undefined => /^src\/middleware\/([^/]+)\//.exec(file)?.[1]
 
-/** A list of middleware that is loaded together, which {@link pipeline} alone imports. */
+/** Whether a file is a list of middleware to load together. Only {@link pipeline} may import such a list. */
 const isList = (file: string): boolean => /^src\/middleware\/[^/]+$/.test(file)
 
-/** Imports of middleware by the kernel of the run loop, or by another middleware. */
+/** Returns imports of middleware by the kernel of the run loop or by other middleware. */
 export const pipelineProblems = (sources: Subject["sources"]): ReadonlyArray<string> =>
   sources.flatMap(({ file, text }) => {
     if (file === pipeline || isList(file) || !/^src\/(?:loop|middleware)\//.test(file)) return []
@@ -202,7 +211,7 @@ export const pipelineProblems = (sources: Subject["sources"]): ReadonlyArray<str
     })
   })
 
-/** Every arrow that the table does not allow, as a sentence. */
+/** Returns a message for each dependency that the table does not allow. */
 export const violations = (
   subjects: ReadonlyArray<Subject>,
   table: ReadonlyArray<Arrow> = arrows
@@ -230,7 +239,7 @@ const sourcesOf = (folder: string) => {
     }))
 }
 
-/** Holds the packages of this workspace to the table. */
+/** Checks the packages in this workspace. */
 export const check = (): Report => {
   const subjects = packages().map(({ folder, manifest }) => ({
     name: path.basename(folder),

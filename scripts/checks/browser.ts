@@ -1,4 +1,7 @@
-/** The pages of `examples/stream-to-a-page` show a team in a real browser. Without a Chromium it is left out. */
+/**
+ * Checks that the pages in `examples/stream-to-a-page` display a team in a real browser. Skipped if there is no
+ * Chromium.
+ */
 import { spawn } from "node:child_process"
 import path from "node:path"
 import { build } from "esbuild"
@@ -9,7 +12,7 @@ import type { Report } from "./Report.ts"
 
 const example = path.join(root, "examples/stream-to-a-page")
 
-/** Serves the example, as `npm run serve` does. */
+/** Serves the example like `npm run serve`. */
 const serve = async () => {
   const child = spawn(process.execPath, ["--conditions=@divisi/source", "src/main.ts", "--serve"], {
     cwd: example,
@@ -25,7 +28,7 @@ const serve = async () => {
   return { url, stop: () => child.kill() }
 }
 
-/** The page of the Next app, in one script. */
+/** Bundles the page of the Next app into one script. */
 const script = async (): Promise<string> => {
   const { outputFiles } = await build({
     stdin: {
@@ -70,7 +73,7 @@ const pages: Readonly<Record<string, (browser: Browser, url: string) => Promise<
   }
 }
 
-/** Opens each page and asks a question there. */
+/** Opens each page and asks a question. */
 export const check = async (): Promise<Report> => {
   const executablePath = chromium()
   if (executablePath === undefined) {

@@ -1,6 +1,6 @@
 /**
- * How much a page in a browser loads for `conduct`, as docs/own-pool.md says it: the script of that page, bundled by
- * esbuild from what would be published, minified and compressed by gzip. Needs `pnpm build`.
+ * Compares the size of a browser page that uses `conduct` with docs/own-pool.md: the script of that page, bundled with
+ * esbuild from the built packages, minified and compressed with gzip. Needs `pnpm build`.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -11,14 +11,14 @@ import type { Report } from "./Report.ts"
 
 const page = "docs/own-pool.md"
 
-/** The most that is loaded before the first run, in KB: raise it only with a reason in the commit. */
+/** Maximum size loaded before the first run, in KB. Raise it only with a reason in the commit message. */
 const mostKilobytes = 83
 
 const sourcefile = "team.js"
 
 const script = (text: string): string => /```js title="team\.mjs"\n(.*?)```/s.exec(text)?.[1] ?? ""
 
-/** A chunk and all that it imports at once. */
+/** Returns a chunk and everything that it imports statically. */
 const loadedWith = (outputs: Metafile["outputs"], file: string, found = new Set<string>()): ReadonlySet<string> => {
   if (found.has(file)) return found
   found.add(file)
@@ -42,7 +42,7 @@ const kilobytes = async (contents: string, splitting: boolean): Promise<number> 
     logLevel: "silent"
   })
   const { outputs } = metafile
-  // Each module that is loaded on demand is an entry point, too.
+  // Modules that are loaded on demand are entry points as well.
   const [entry] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint?.endsWith(sourcefile)) ?? []
   if (entry === undefined) throw new Error("esbuild wrote no output for the page's script")
   const loaded = [...loadedWith(outputs, entry)].map((file) => path.basename(file))
@@ -54,7 +54,7 @@ const kilobytes = async (contents: string, splitting: boolean): Promise<number> 
 
 const isNear = (now: number, then: number): boolean => Math.abs(now - then) <= Math.max(1, then / 50)
 
-/** Compares what is loaded with the page, and with the limit. */
+/** Compares the loaded size with the page and the limit. */
 export const check = async (): Promise<Report> => {
   const text = fs.readFileSync(path.join(root, page), "utf8")
   const [first, whole] = [await kilobytes(script(text), true), await kilobytes(script(text), false)]

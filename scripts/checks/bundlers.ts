@@ -1,7 +1,7 @@
 /**
- * An app with providers runs where it is bundled or started by other tools than Node: installed from the packed
- * packages, bundled by esbuild, Vite and Next, and run by Bun and Deno, it gets its answer and its refusals from a
- * vendor on this machine. Needs `pnpm build`.
+ * Checks that an app with providers works with bundlers and other runtimes: it is installed from the packed packages,
+ * bundled with esbuild, Vite and Next, and run with Bun and Deno. In each case, it must receive the answer and the
+ * errors of a local vendor. Needs `pnpm build`.
  */
 import { spawn } from "node:child_process"
 import fs from "node:fs"
@@ -18,7 +18,7 @@ const providers = ["anthropic", "google", "openai"].map((name) => `@divisi/provi
 
 const program = fileURLToPath(new URL("../installation/vendors.mjs", import.meta.url))
 
-/** The app as a script, and as a route of Next. */
+/** The app as a script and as a Next route. */
 const files: Readonly<Record<string, string>> = {
   "app.mjs": `import { ask } from "./vendors.mjs"\nask().then((said) => console.log(JSON.stringify(said)))\n`,
   "vite.config.mjs": `export default { build: { ssr: "app.mjs", outDir: "vite" }, ssr: { noExternal: true }, logLevel: "error" }\n`,
@@ -28,7 +28,7 @@ export const GET = async () => Response.json(await ask())
 `
 }
 
-/** A way of running the app: what it installs, and commands of which the last prints the result. */
+/** A way to run the app: the packages to install, and commands, the last of which prints the result. */
 interface Way {
   readonly packages: ReadonlyArray<string>
   readonly commands: ReadonlyArray<ReadonlyArray<string>>
@@ -62,7 +62,7 @@ const tried = async (folder: string, { commands }: Way, env: Readonly<Record<str
   return problemOf(finished.output)
 }
 
-/** Builds the app with Next, starts it, and asks its route. */
+/** Builds the app with Next, starts it, and requests its route. */
 const next = async (folder: string, env: Readonly<Record<string, string>>): Promise<string | undefined> => {
   const built = await run(tool("next", "build"), { cwd: folder, env })
   if (built.code !== 0) return `"next build" ended with ${built.code}:\n${built.output.slice(-3000)}`
@@ -84,7 +84,7 @@ const next = async (folder: string, env: Readonly<Record<string, string>>): Prom
   }
 }
 
-/** Writes the app into a folder with the packages and the tools, and uses it there. */
+/** Writes the app to a folder, installs packages and tools, and runs it there. */
 const withApp = async (
   tools: ReadonlyArray<string>,
   use: (folder: string, env: Readonly<Record<string, string>>) => Promise<Report>
@@ -109,7 +109,7 @@ const withApp = async (
 
 const tools = Object.values(ways).flatMap(({ packages }) => packages)
 
-/** Runs the app in every way but Next's. */
+/** Runs the app in all ways except Next. */
 export const check = (): Promise<Report> =>
   withApp(tools, async (folder, env) => {
     const problems: Array<string> = []
@@ -120,7 +120,7 @@ export const check = (): Promise<Report> =>
     return { passed: Object.keys(ways).length - problems.length, problems }
   })
 
-/** Runs the app as a route of Next, which takes as long as all other ways. */
+/** Runs the app as a Next route, which takes as long as all other ways together. */
 export const checkNext = (): Promise<Report> =>
   withApp(["next@16.4.6", "react@19.3.1", "react-dom@19.3.1"], async (folder, env) => {
     const problem = await next(folder, env)

@@ -1,9 +1,10 @@
 /**
- * Every change to the sources of a published package has a changeset that names the package, in the same commit or in a
- * later one. Commits whose subject begins with `refactor`, `test`, `docs`, `style`, `chore`, `build` or `ci` need none.
+ * Checks that each change to the sources of a published package has a changeset that names the package, in the same or
+ * a later commit. Commits whose subject starts with `refactor`, `test`, `docs`, `style`, `chore`, `build` or `ci` need
+ * no changeset.
  *
- * `changeset status` compares with `main`, so on `main` it never fails. This check reads the history since the last
- * release tag (before the first release: all of it), so it needs a clone that is not shallow.
+ * `changeset status` compares with `main`, so it never fails on `main`. This check reads the history since the last
+ * release tag (or all of it before the first release), so it requires a complete clone.
  */
 import { execFileSync } from "node:child_process"
 import fs from "node:fs"
@@ -11,7 +12,7 @@ import path from "node:path"
 import { packages, root as workspace } from "../setup/workspace.mjs"
 import type { Report } from "./Report.ts"
 
-/** A commit, or what is not committed yet. */
+/** A commit, or the uncommitted changes. */
 interface Change {
   readonly commit: string | undefined
   readonly subject: string
@@ -20,7 +21,7 @@ interface Change {
 
 interface Package {
   readonly name: string
-  /** Relative to the root, with `/`. */
+  /** Path relative to the root, with forward slashes. */
   readonly folder: string
 }
 
@@ -40,7 +41,7 @@ const lastRelease = (root: string): string | undefined => {
   }
 }
 
-/** Newest first. */
+/** Returns the changes, newest first. */
 const changesOf = (root: string): ReadonlyArray<Change> => {
   const release = lastRelease(root)
   const range = release === undefined ? ["HEAD"] : [`${release}..HEAD`]
@@ -62,17 +63,17 @@ const changesOf = (root: string): ReadonlyArray<Change> => {
   return [{ commit: undefined, subject: "", files }, ...commits]
 }
 
-/** The text of a file as it was in a commit, or as it is now. */
+/** Returns the text of a file in a commit, or in the working tree. */
 const textOf = (root: string, commit: string | undefined, file: string): string =>
   commit === undefined ? fs.readFileSync(path.join(root, file), "utf8") : git(root, "show", `${commit}:${file}`)
 
-/** The packages that a changeset names in its front matter. */
+/** Returns the packages named in a changeset's front matter. */
 export const namesIn = (changeset: string): ReadonlyArray<string> => {
   const front = /^---\r?\n([\s\S]*?)\r?\n---/.exec(changeset)?.[1] ?? ""
   return [...front.matchAll(/^["']?(@?[\w./-]+)["']?\s*:/gm)].map(([, name = ""]) => name)
 }
 
-/** A sentence for each package whose latest changes have no changeset. */
+/** Returns a message for each package whose latest changes have no changeset. */
 export const missing = (root: string, published: ReadonlyArray<Package>): ReadonlyArray<string> => {
   const described = new Set<string>()
   const problems = new Map<string, string>()

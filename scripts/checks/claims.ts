@@ -1,4 +1,7 @@
-/** Three seeds of the day do not contradict the figures that are published of the tiny Conductor: a sample of two rows. */
+/**
+ * Checks that three seeds derived from today's date do not contradict the published figures of the tiny Conductor. Only
+ * two rows are sampled.
+ */
 import path from "node:path"
 import { root } from "../setup/workspace.mjs"
 import { run } from "./command.ts"
@@ -6,7 +9,7 @@ import type { Report } from "./Report.ts"
 
 const program = path.join(root, "lab/tiny-conductor/src/claims/main.ts")
 
-/** Runs the check of the lab. */
+/** Runs the check in the lab. */
 export const check = async (): Promise<Report> => {
   const { code, output } = await run([process.execPath, "--conditions=@divisi/source", program, "--check"], {
     cwd: root

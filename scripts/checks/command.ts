@@ -1,30 +1,33 @@
-/** Running other programs in a check. */
+/** Runs other programs for a check. */
 import { spawn } from "node:child_process"
 
-/** How a program ended and what it printed. */
+/** Exit code and output of a program. */
 export interface Finished {
   readonly code: number
-  /** Both outputs as they came in. They come through two pipes: of a line on each, either may be first. */
+  /**
+   * Output of both streams in the order of arrival. They use separate pipes, so the order of simultaneous lines is
+   * undefined.
+   */
   readonly output: string
-  /** Standard output alone. */
+  /** Standard output only. */
   readonly stdout: string
 }
 
-/** This process's environment without what the npm that started it has set: a nested one is to find its own way. */
+/** Returns this process's environment without the variables set by npm, which would affect a nested npm. */
 const environment = () =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_(?!execpath$)/i.test(name)))
 
-/** Longer than any command of the checks takes on a slow machine. */
+/** Time limit in minutes. Longer than any command takes on a slow machine. */
 const limitMinutes = 30
 
-/** How long output may still come after a program has ended. */
+/** How long output may arrive after a program has exited, in milliseconds. */
 const lastWordsMillis = 5_000
 
 /**
- * Runs a program to its end without standard input.
+ * Runs a program to completion, without standard input.
  *
- * The program is the first of a group of its own. What it leaves running is ended with it: a process that holds the
- * output open would be waited for without end.
+ * The program starts a new process group. Remaining processes in the group are stopped with it, because a process that
+ * keeps the output open would block forever.
  */
 export const run = (
   command: ReadonlyArray<string>,
@@ -46,7 +49,7 @@ export const run = (
         if (child.pid !== undefined && process.platform !== "win32") process.kill(-child.pid, "SIGKILL")
         else child.kill("SIGKILL")
       } catch {
-        // Nothing is left running.
+        // No process is left.
       }
     }
     const limit = setTimeout(() => {
@@ -75,7 +78,7 @@ export const run = (
     })
     child.on("exit", (code, signal) => {
       if (signal !== null) output += `(${signal})\n`
-      // Not every process that holds the output is of the group.
+      // A process that keeps the output open may belong to another group.
       afterwards = setTimeout(() => finish(code ?? 1), lastWordsMillis)
     })
     child.on("close", (code) => finish(code ?? 1))

@@ -1,6 +1,7 @@
 /**
- * Commands that pages show do what the pages say: those with their output print it, the flags of all others are there,
- * and every question that a page or `divisi run --help` shows is answered by the default. Needs `pnpm build`.
+ * Checks that the commands on pages work as documented: commands with output print it, the flags of all others exist,
+ * and every question shown on a page or in `divisi run --help` is answered with the default settings. Needs `pnpm
+ * build`.
  */
 import { execFileSync } from "node:child_process"
 import fs from "node:fs"
@@ -11,12 +12,12 @@ import { root } from "../setup/workspace.mjs"
 import { type Finished, run } from "./command.ts"
 import type { Report } from "./Report.ts"
 
-/** What may be imported by the files of a page is what the CLI may import. */
+/** Folder for the files of pages. They can import the same packages as the CLI. */
 const home = path.join(root, "packages/cli/.examples", `commands-${process.pid}`)
 
 const main = path.join(root, "packages/cli/dist/main.js")
 
-/** Keys of whoever runs the check are not for the commands of pages. */
+/** Returns the environment without the API keys of the user who runs the check. */
 const environment = () => ({
   NO_COLOR: "1",
   PATH: `${path.join(home, "bin")}${path.delimiter}${process.env.PATH}`,
@@ -53,7 +54,7 @@ const help = (words: ReadonlyArray<string>): Promise<string> => {
   return known
 }
 
-/** The help of the command that is called: words behind it are files and questions. */
+/** Returns the help of the called command. The words after the command are files and questions. */
 const helpOf = async (words: ReadonlyArray<string>): Promise<{ readonly known: boolean; readonly text: string }> => {
   const [first, second] = words
   const isCommand = (text: string, word: string) =>
@@ -86,7 +87,7 @@ const questionProblems = async (question: string, where: string): Promise<Readon
     : [`${where}: the default does not answer "${question}" (exit code ${code}):\n${output}`]
 }
 
-/** Checks the commands of all pages. */
+/** Checks the commands on all pages. */
 export const check = async (): Promise<Report> => {
   const problems: Array<string> = []
   let passed = 0

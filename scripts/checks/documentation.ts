@@ -1,4 +1,7 @@
-/** Every `ts` code block in docstrings and pages type-checks, runs, and yields the values that it claims; no claim is left out. */
+/**
+ * Checks that every `ts` code block in docstrings and on pages type-checks, runs and produces the documented values,
+ * and that no documented value is skipped.
+ */
 import { execFileSync } from "node:child_process"
 import fs from "node:fs"
 import os from "node:os"
@@ -10,16 +13,16 @@ import { compiler, root } from "../setup/workspace.mjs"
 import { run } from "./command.ts"
 import type { Report } from "./Report.ts"
 
-/** An example, written to disk in the folder of a package whose dependencies it may import. */
+/** An example, written to disk in the folder of a package so that it can import the package's dependencies. */
 interface Prepared {
   readonly example: Example
   readonly runnable: Runnable
   readonly file: string
 }
 
-/** Examples of pages that belong to no package may import what the CLI does: all of them. */
+/** Package whose dependencies are available to examples on pages that belong to no package. */
 const homeOfPages = "packages/cli"
-/** One folder for each process, so that two checks may run at once. */
+/** Separate folder for each process, so that several checks can run concurrently. */
 const folderName = path.join(".examples", String(process.pid))
 const runner = fileURLToPath(new URL("../documentation/runner.ts", import.meta.url))
 
@@ -30,11 +33,11 @@ const trackedFiles = (): ReadonlyArray<string> =>
     .split("\0")
     .filter((file) => fs.existsSync(path.join(root, file)))
 
-/** A file whose examples are checked. */
+/** Whether examples in a file are checked. */
 const isDocumentation = (file: string) =>
   (file.endsWith(".md") && !file.startsWith(".changeset/")) || /^packages\/[^/]+\/src\/.*\.ts$/.test(file)
 
-/** The examples of files, and a sentence for each claim that stands in none of them. */
+/** Returns the examples in files, and a message for each claim outside of an example. */
 export const findExamples = (
   files: ReadonlyArray<{ readonly file: string; readonly text: string }>
 ): { readonly examples: ReadonlyArray<Example>; readonly problems: ReadonlyArray<string> } => {
@@ -61,7 +64,7 @@ const prepare = (examples: ReadonlyArray<Example>): ReadonlyArray<Prepared> =>
     return { example, runnable, file }
   })
 
-/** Type-checks the examples as they are written, all in one program. */
+/** Type-checks the examples as written, all in one program. */
 const typeProblems = async (prepared: ReadonlyArray<Prepared>): Promise<ReadonlyArray<string>> => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-documentation-"))
   try {
@@ -92,7 +95,7 @@ const typeProblems = async (prepared: ReadonlyArray<Prepared>): Promise<Readonly
   }
 }
 
-/** The errors in the compiler's output; a message may have more lines, which are indented. */
+/** Returns the errors in the compiler's output. Additional lines of a message are indented. */
 const typeErrors = (output: string) =>
   [...output.matchAll(/^(\S.*?)\((\d+),\d+\): error TS\d+: (.*(?:\n {2}.*)*)/gm)].map(
     ([, file = "", line = "", message = ""]) => ({ file, line: Number(line), message })
@@ -101,7 +104,7 @@ const typeErrors = (output: string) =>
 interface Outcome {
   readonly file: string
   readonly problems: ReadonlyArray<{ readonly line?: number | undefined; readonly message: string }>
-  /** The lines of the claims that it came to. */
+  /** Line numbers of the claims that were reached. */
   readonly reached: ReadonlyArray<number>
 }
 
@@ -113,7 +116,7 @@ const parseOutcome = (line: string): ReadonlyArray<Outcome> => {
   }
 }
 
-/** Runs the examples of one package in one process, from their sources. */
+/** Runs the examples of one package in one process, using the package's sources. */
 const runProblems = async (prepared: ReadonlyArray<Prepared>): Promise<ReadonlyArray<string>> => {
   const command = [process.execPath, "--conditions=@divisi/source", runner, ...prepared.map(({ file }) => file)]
   const { output } = await run(command, { cwd: root })
@@ -140,11 +143,11 @@ const removeHome = (home: string) => {
   try {
     fs.rmdirSync(path.dirname(home))
   } catch {
-    // Another process has its examples there, too.
+    // The folder contains the examples of another process.
   }
 }
 
-/** Type-checks and runs the given examples. What is right is counted by example and by claim. */
+/** Type-checks and runs the given examples. Counts passed examples and claims. */
 export const checkExamples = async (examples: ReadonlyArray<Example>): Promise<Report> => {
   const prepared = prepare(examples)
   const homes = new Set(prepared.map(({ file }) => path.dirname(file)))
@@ -172,7 +175,7 @@ export const checkExamples = async (examples: ReadonlyArray<Example>): Promise<R
   }
 }
 
-/** Checks every example of the workspace, and every command that it shows with its output. */
+/** Checks all examples in the workspace, and all documented commands with output. */
 export const check = async (): Promise<Report> => {
   const files = trackedFiles()
     .filter((file) => /\.(md|[mc]?[jt]s)$/.test(file))

@@ -1,7 +1,7 @@
 /**
- * The packages work as they are installed: all of them with plain npm in one empty folder, on the oldest and on this
- * Node. Every file of theirs is one that the oldest Node can read, every entry point loads, and every command of
- * `divisi` does there what it is for.
+ * Checks that the packages work when installed: all of them are installed with npm in an empty folder, and used with
+ * the oldest supported Node and with the current one. The oldest Node must be able to parse every file, every entry
+ * point must load, and every command of `divisi` must work.
  */
 import { spawn } from "node:child_process"
 import fs from "node:fs"
@@ -16,7 +16,7 @@ import { inProject, install } from "./installed.ts"
 import type { Report } from "./Report.ts"
 import { pack, tarballsOf } from "./tarballs.ts"
 
-/** One call of a command, and a pattern of its output. */
+/** A call of a command, and a pattern for its output. */
 interface Call {
   readonly args: ReadonlyArray<string>
   readonly says: RegExp
@@ -24,7 +24,7 @@ interface Call {
   readonly code?: number | undefined
 }
 
-/** Where the installed packages are, and what a call of `divisi` gets. */
+/** The folder of the installed packages, and the environment for calls of `divisi`. */
 interface Place {
   readonly folder: string
   readonly environment: Readonly<Record<string, string>>
@@ -54,7 +54,7 @@ const config = `import { worker } from "@divisi/core/promise"
 export default { pool: [worker({ id: "echo", answer: async () => "4321" })] }
 `
 
-/** What the calls read, by name. */
+/** Input files for the calls, by name. */
 const files = {
   "own.config.mjs": config,
   "plan.txt": plan,
@@ -62,7 +62,9 @@ const files = {
   "questions.jsonl": `${questions}\n`
 }
 
-/** The calls in their order: later ones use what earlier ones wrote. `serve` and `models download` follow apart. */
+/**
+ * The calls in order. Later ones use the output of earlier ones. `serve` and `models download` are checked separately.
+ */
 const calls: ReadonlyArray<Call> = [
   call(["init", "--yes", "--language", "javascript"], /divisi\.config\.js/),
   call(["run", question, "--durable", "--transcript", "run.json"], /\b4320\b/),
@@ -115,7 +117,7 @@ const calls: ReadonlyArray<Call> = [
   call(["models", "inspect", "conductor.gguf"], /llama/),
   call(["grade", "--gold", "1/2", "--answer", "0.5"], /"correct":true/),
   call(["bench", "routing", "--outcomes", "outcomes.jsonl", "--repeats", "1", "--json"], /"policy":|"name":|\{/),
-  // There is no database: each of them asks for its address.
+  // There is no database, so each of these must ask for its address.
   ...[["work"], ["submit", question], ["follow", "one"], ["cancel", "one"], ["status"], ["migrate"], ["purge"]].map(
     (args) => call(["cluster", ...args], /Name the database/, { code: 2 })
   ),
@@ -130,7 +132,7 @@ const command = (folder: string): ReadonlyArray<string> => [
   path.join(folder, "node_modules/@divisi/cli/bin/divisi.js")
 ]
 
-/** Calls `divisi`; `run` has no standard input, so a call with input goes through a shell's pipe. */
+/** Calls `divisi`. `run` has no standard input, so a call with input uses a shell pipe. */
 const divisi = ({ environment, folder }: Place, { args, input }: Pick<Call, "args" | "input">): Promise<Finished> => {
   if (input === undefined) return run([...command(folder), ...args], { cwd: folder, env: environment })
   fs.writeFileSync(path.join(folder, "input"), input)
@@ -145,7 +147,7 @@ const problemOf = ({ args, code = 0, says }: Call, finished: Finished): Readonly
         `divisi ${args.join(" ")} should end with ${code} and say ${says}; it ended with ${finished.code}:\n${finished.output}`
       ]
 
-/** The names of commands, those of commands within commands too, as their help lists them. */
+/** Returns the names of all commands, including subcommands, as listed in their help. */
 const namesOf = async (place: Place, above: ReadonlyArray<string> = []): Promise<ReadonlyArray<string>> => {
   const { output } = await divisi(place, { args: [...above, "--help"] })
   const listed = /^SUBCOMMANDS\n((?: {2}.*\n)+)/m.exec(output)?.[1] ?? ""
@@ -154,7 +156,7 @@ const namesOf = async (place: Place, above: ReadonlyArray<string> = []): Promise
   return [...names.map((name) => name.join(" ")), ...within.flat()]
 }
 
-/** Starts `divisi serve`, asks it, and ends it. */
+/** Starts `divisi serve`, sends requests, and stops it. */
 const served = (place: Place): Promise<ReadonlyArray<string>> =>
   new Promise((resolve) => {
     const [program = "", ...args] = [...command(place.folder), "serve", "--port", "0"]
@@ -191,7 +193,7 @@ const served = (place: Place): Promise<ReadonlyArray<string>> =>
     })
   })
 
-/** Downloads a model from a server of this machine, and removes it. */
+/** Downloads a model from a local server, and removes it. */
 const downloaded = async (place: Place): Promise<ReadonlyArray<string>> => {
   const bytes = fs.readFileSync(path.join(place.folder, "conductor.gguf"))
   const server = http.createServer((_, response) => response.end(bytes))
@@ -207,14 +209,14 @@ const downloaded = async (place: Place): Promise<ReadonlyArray<string>> => {
   }
 }
 
-/** Makes every call in the folder, with a home of its own. */
+/** Makes all calls in the folder, with a separate home folder. */
 const called = async (folder: string): Promise<Report> => {
   const environment = { HOME: path.join(folder, "home"), NO_COLOR: "1" }
   const place = { folder, environment }
   fs.mkdirSync(environment.HOME)
   for (const [name, text] of Object.entries(files)) fs.writeFileSync(path.join(folder, name), text)
   const ids: Record<string, string> = {}
-  // Before there are keys, which it would ask for.
+  // Checked before keys exist, because the server would then require one.
   const problems = [...(await served(place))]
   for (const one of calls) {
     const args = one.args.map((word) => ids[word] ?? word)
@@ -239,14 +241,14 @@ const called = async (folder: string): Promise<Report> => {
 
 const programs = fileURLToPath(new URL("../installation", import.meta.url))
 
-/** Reads every file of every package with a Node, and loads every entry point. */
+/** Parses every file of every package with the given Node, and loads every entry point. */
 const loaded = async (folder: string, node: string): Promise<ReadonlyArray<string>> => {
   fs.copyFileSync(path.join(programs, "load.mjs"), path.join(folder, "load.mjs"))
   const { code, output } = await run([node, "--experimental-vm-modules", "--no-warnings", "load.mjs"], { cwd: folder })
   return code === 0 ? [] : [`${node} load.mjs ended with ${code}:\n${output}`]
 }
 
-/** Packs the packages, installs all of them, and tries them. */
+/** Packs all packages, installs them, and runs the checks. */
 export const check = async (): Promise<Report> => {
   await pack()
   return inProject(async (folder) => {

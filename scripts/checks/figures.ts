@@ -11,7 +11,7 @@ import type { Report } from "./Report.ts"
 
 const place = /<!-- (figures|long figures): (.+?) -->\n([\s\S]*?)\n<!-- \/figures -->/g
 
-/** Spaces and the lengths of rules in tables are no figures. */
+/** Normalizes spaces and the lengths of table rules, which are not compared. */
 const plain = (text: string): string => text.replace(/ +/g, " ").replace(/-{3,}/g, "---").trim()
 
 const pages = execFileSync("git", ["ls-files", "*.md"], { cwd: root, encoding: "utf8" }).trim().split("\n")

@@ -1,5 +1,6 @@
 /**
- * No tracked file names a package registry: everybody installs from the one that their own npm is set to.
+ * Checks that no tracked file contains the host of a package registry, because users install from the registry
+ * configured for their npm.
  */
 import { execFileSync } from "node:child_process"
 import fs from "node:fs"
@@ -9,13 +10,13 @@ import { fromProblems, type Report } from "./Report.ts"
 
 const publicHosts = /\b(?:registry\.(?:npmjs|yarnpkg)\.(?:org|com)|registry\.npmmirror\.com|npm\.pkg\.github\.com)\b/
 
-/** The lines of a text that name a registry: a public one, or one of `hosts`. */
+/** Returns the lines that contain a registry: a public one, or one in `hosts`. */
 export const findHosts = (text: string, hosts: ReadonlyArray<string> = []): ReadonlyArray<number> =>
   text
     .split("\n")
     .flatMap((line, index) => (publicHosts.test(line) || hosts.some((host) => line.includes(host)) ? [index + 1] : []))
 
-/** The host that this machine's npm installs from. */
+/** Returns the host from which npm installs on this machine. */
 const configuredHost = (): ReadonlyArray<string> => {
   const registry = execFileSync("npm", ["config", "get", "registry"], {
     cwd: root,
@@ -26,7 +27,7 @@ const configuredHost = (): ReadonlyArray<string> => {
   return URL.canParse(registry.trim()) ? [new URL(registry.trim()).host] : []
 }
 
-/** Reads every tracked file. */
+/** Checks every tracked file. */
 export const check = (): Report => {
   const hosts = configuredHost()
   const tracked = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" }).split("\0").filter(Boolean)

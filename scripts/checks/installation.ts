@@ -1,7 +1,4 @@
-/**
- * What would be published works: tarballs installed with plain npm into an empty folder outside the workspace answer a
- * question there.
- */
+/** Checks that tarballs installed with npm in an empty folder outside the workspace can answer a question. */
 import fs from "node:fs"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
@@ -10,24 +7,24 @@ import { inProject, install, treeOf } from "./installed.ts"
 import type { Report } from "./Report.ts"
 import { pack, tarballsOf } from "./tarballs.ts"
 
-/** What a user installs, and what is then run there. */
+/** The packages that a user installs, and the program to run. */
 interface Installation {
   readonly name: string
-  /** What a user names; what it needs of this workspace comes along. */
+  /** Packages that the user installs. Their dependencies in this workspace are installed as well. */
   readonly packages: ReadonlyArray<string>
-  /** A program of `scripts/installation` that is copied there. */
+  /** Program in `scripts/installation` to copy into the folder and run. */
   readonly program?: string | undefined
   readonly command: ReadonlyArray<string>
-  /** The vendors' SDKs that it brings. */
+  /** Vendor SDKs that are installed as dependencies. */
   readonly sdks: ReadonlyArray<string>
-  /** Packages whose name promises that they run a script when they are installed. */
+  /** Packages that are expected to run an install script. */
   readonly scripts?: ReadonlyArray<string> | undefined
 }
 
-/** The SDKs of vendors: what a user installs brings the one that it is called by, and no other. */
+/** Vendor SDKs. An installation must contain only the one that its provider uses. */
 const vendorSdks = ["openai", "@anthropic-ai/sdk", "@google/genai", "ai", "node-llama-cpp"]
 
-/** A package that takes models of another SDK: loaded, since it makes none of its own. */
+/** A package that adapts models from another SDK. It is only loaded, because it creates no models. */
 const adapter = (name: string, constructor: string, sdks: ReadonlyArray<string>): Installation => ({
   name: `provider ${name}`,
   packages: [`@divisi/providers-${name}`],
@@ -83,7 +80,7 @@ const installations: ReadonlyArray<Installation> = [
 
 const programs = fileURLToPath(new URL("../installation", import.meta.url))
 
-/** Reports what an installation has brought that it must not bring. */
+/** Returns packages and scripts that an installation must not contain. */
 const strangers = ({ name, sdks, scripts = [] }: Installation, folder: string): ReadonlyArray<string> => {
   const { bytes, packages, scripted } = treeOf(folder)
   process.stdout.write(`installation: ${name}: ${packages} packages, ${(bytes / 1e6).toFixed(1)} MB\n`)
@@ -111,7 +108,7 @@ const made = (installation: Installation): Promise<ReadonlyArray<string>> =>
       : [`${name}: "${command.join(" ")}" ended with ${answered.code}:\n${answered.output}`]
   })
 
-/** Packs the packages and makes each installation. */
+/** Packs the packages and checks each installation. */
 export const check = async (): Promise<Report> => {
   await pack()
   const found: Array<ReadonlyArray<string>> = []

@@ -1,22 +1,22 @@
-/** Installing with plain npm into an empty folder outside the workspace, and what is there afterwards. */
+/** Installs packages with npm in an empty folder outside the workspace, and inspects the result. */
 import fs from "node:fs"
 import { createServer } from "node:net"
 import os from "node:os"
 import path from "node:path"
 import { type Finished, run } from "./command.ts"
 
-/** What an installation has brought. */
+/** The content of an installation. */
 export interface Tree {
-  /** Packages, those of this workspace among them. */
+  /** Number of packages, including those from this workspace. */
   readonly packages: number
-  /** Packages of others. */
+  /** Number of third-party packages. */
   readonly others: number
   readonly bytes: number
-  /** Packages that run a script of theirs when they are installed. */
+  /** Packages that run an install script. */
   readonly scripted: ReadonlyArray<string>
 }
 
-/** Makes an empty project in a folder that goes when `use` is done. */
+/** Creates an empty project in a folder, which is removed after `use`. */
 export const inProject = async <A>(use: (folder: string) => Promise<A>): Promise<A> => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-installation-"))
   try {
@@ -27,7 +27,10 @@ export const inProject = async <A>(use: (folder: string) => Promise<A>): Promise
   }
 }
 
-/** `npm install` of packages by name or tarball. Npm asks for nothing again that another check has installed. */
+/**
+ * Returns the `npm install` command for packages, given by name or tarball. npm reuses packages that another check has
+ * already downloaded.
+ */
 export const npmInstall = (...packages: ReadonlyArray<string>) =>
   ["npm", "install", "--no-audit", "--no-fund", "--prefer-offline", ...packages] as const
 
@@ -35,7 +38,7 @@ export const npmInstall = (...packages: ReadonlyArray<string>) =>
 export const install = (folder: string, packages: ReadonlyArray<string>): Promise<Finished> =>
   run(npmInstall(...packages), { cwd: folder })
 
-/** A port of this machine that nothing listens on, for a server that cannot say which one it took. */
+/** Returns a free port, for servers that cannot report the port that they selected. */
 export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer()
@@ -52,14 +55,14 @@ const size = (folder: string): number =>
     .filter((entry) => entry.isFile())
     .reduce((sum, entry) => sum + fs.statSync(path.join(entry.parentPath, entry.name)).size, 0)
 
-/** What is installed in a project. */
+/** Returns the packages installed in a project. */
 export const treeOf = (folder: string): Tree => {
   const modules = path.join(folder, "node_modules")
-  // Npm keeps in it what it has installed, by folder.
+  // npm's record of the installed packages, by folder.
   const lock: { readonly packages: Readonly<Record<string, { readonly hasInstallScript?: boolean }>> } = JSON.parse(
     fs.readFileSync(path.join(modules, ".package-lock.json"), "utf8")
   )
-  // A package for another machine is in the list, and not on the disk.
+  // Packages for other platforms are listed but not on the disk.
   const found = Object.entries(lock.packages).filter(([place]) => fs.existsSync(path.join(folder, place)))
   const nameOf = (place: string) => place.slice(place.lastIndexOf("node_modules/") + "node_modules/".length)
   return {

@@ -1,4 +1,4 @@
-/** Packages look alike: the same files, the same manifest but for what is their own, entry points of one form. */
+/** Checks that packages have the same files, similar manifests, and entry points of the same form. */
 import fs from "node:fs"
 import path from "node:path"
 import { isDeepStrictEqual } from "node:util"
@@ -15,36 +15,36 @@ const files = [
   "src/index.ts"
 ]
 
-/** The maximum number of entry points, the manifest not counted; 4 for each other package. */
+/** Maximum number of entry points, not counting the manifest. All other packages may have 4. */
 const entryPoints: Readonly<Record<string, number>> = { core: 15 }
 
-/** Modules that the index leaves out, since they load schemas, which a program that imports the index may not need. */
+/** Modules that are not exported from the index, because they load schemas that most programs do not need. */
 const apart: Readonly<Record<string, ReadonlyArray<string>>> = {
   core: ["RunSettings", "Telemetry", "Wire"],
   "provider-kit": ["ProviderGate"]
 }
 
-/** A manifest as it is read; what is in it is what this check finds out. */
+/** A parsed manifest. This check determines whether it is valid. */
 export type Manifest = Readonly<Record<string, unknown>>
 
-/** What a package looks like. */
+/** The parts of a package that are compared. */
 export interface Subject {
-  /** The folder's name. */
+  /** Folder name. */
   readonly name: string
   readonly manifest: Manifest
-  /** Paths of all its files, relative to its folder. */
+  /** Paths of all files, relative to the folder. */
   readonly files: ReadonlyArray<string>
-  /** The text of `src/index.ts`. */
+  /** Text of `src/index.ts`. */
   readonly index: string
 }
 
-/** An entry point: its source may stand in any folder of `src`, what is built from it stands in one list. */
+/** Returns an entry point. Its source may be in any folder in `src`, and all built files are in one folder. */
 const exportOf = (subpath: string, source: string) => {
   const file = subpath === "." ? "index" : subpath.slice(2)
   return { "@divisi/source": source, types: `./dist/${file}.d.ts`, default: `./dist/${file}.js` }
 }
 
-/** The fields that follow from the package's name and are the same everywhere else. */
+/** Returns the fields that depend only on the package's name. */
 const commonFields = (name: string, engines: unknown): Manifest => ({
   name: `@divisi/${name}`,
   license: "MIT",
@@ -99,7 +99,7 @@ const exportProblems = ({ files, index, manifest, name }: Subject) => {
     count > limit
       ? [`${where}: "exports" has ${count} entry points; at most ${limit}. Name modules in src/index.ts.`]
       : []
-  // A module that has an entry point of its own is a namespace of the index, too.
+  // A module with a separate entry point must also be a namespace in the index.
   const hidden = Object.entries(entries)
     .map(([subpath, entry]) => ({
       module: subpath.slice(2),
@@ -112,7 +112,7 @@ const exportProblems = ({ files, index, manifest, name }: Subject) => {
   return [...unnamed, ...("." in entries ? [] : [`${where}: "exports" must name ".".`]), ...many, ...wrong, ...hidden]
 }
 
-/** All unneeded differences of a package from its siblings. */
+/** Returns all unnecessary differences between a package and the others. */
 export const differences = (subject: Subject, engines: unknown): ReadonlyArray<string> => [
   ...files
     .filter((file) => !subject.files.includes(file))
@@ -134,7 +134,7 @@ const filesOf = (folder: string): ReadonlyArray<string> =>
       .map((file) => path.posix.join(part, file.split(path.sep).join("/")))
   })
 
-/** Compares the packages of this workspace. */
+/** Compares the packages in this workspace. */
 export const check = (): Report => {
   const { engines } = JSON.parse(fs.readFileSync(path.join(root, "package.json"), "utf8"))
   return fromProblems(

@@ -1,8 +1,8 @@
 /**
- * A provider of somebody else works: `divisi provider new`, from an installed tarball, writes a project that installs,
- * builds, type-checks, packs and passes the contract of providers with plain npm, outside of the workspace. Under the
- * name of `examples/provider-plugin` it writes that example, file by file. The command line of this clone writes one that
- * installs before anything is published.
+ * Checks that third-party providers work: `divisi provider new`, run from an installed tarball, generates a project
+ * that installs, builds, type-checks, packs and passes the provider contract with npm, outside of the workspace. With
+ * the name of `examples/provider-plugin`, it must generate the same files as that example. The command line in a clone
+ * must generate a project that can be installed before a release.
  */
 import fs from "node:fs"
 import os from "node:os"
@@ -15,13 +15,13 @@ import type { Report } from "./Report.ts"
 import { pack, tarballsOf } from "./tarballs.ts"
 
 const example = path.join(root, "examples/provider-plugin")
-/** The example's own name, and one that is written differently as a package and as a function. */
+/** The example's name, and a name that differs between package and function. */
 const names = { example: "ollama", other: "acme-models" }
 
-/** What a command is for, and how it is written. */
+/** The purpose of a command, and the command. */
 type Step = readonly [what: string, ...command: ReadonlyArray<string>]
 
-/** Runs commands in a folder until one fails; its problem, as a sentence. */
+/** Runs commands in a folder until one fails, and returns its problem as a message. */
 const steps = async (cwd: string, list: ReadonlyArray<Step>): Promise<ReadonlyArray<string>> => {
   for (const [what, ...command] of list) {
     const { code, output } = await run(command, { cwd })
@@ -30,7 +30,7 @@ const steps = async (cwd: string, list: ReadonlyArray<Step>): Promise<ReadonlyAr
   return []
 }
 
-/** Writes both projects with an installed `divisi`. */
+/** Generates both projects with an installed `divisi`. */
 const scaffold = (folder: string) => {
   fs.writeFileSync(path.join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }))
   const create = (name: string): Step => [name, "npx", "--no-install", "divisi", "provider", "new", name]
@@ -43,7 +43,7 @@ const scaffold = (folder: string) => {
 
 const projectOf = (folder: string, name: string) => path.join(folder, `divisi-provider-${name}`)
 
-/** Files of the project that differ from those of the example. */
+/** Returns the files in the project that differ from the example. */
 const differences = (project: string): ReadonlyArray<string> => {
   const read = (folder: string, file: string) => fs.readFileSync(path.join(folder, file), "utf8")
   const manifest = (folder: string) => {
@@ -65,7 +65,7 @@ const differences = (project: string): ReadonlyArray<string> => {
   return other.map((file) => `examples/provider-plugin/${file} is not what \`divisi provider new ollama\` writes.`)
 }
 
-/** Everything an author does with it. */
+/** Performs all steps that an author would. */
 const use = (project: string): Promise<ReadonlyArray<string>> =>
   steps(project, [
     ["install", ...npmInstall("--no-save", ...tarballsOf(["@divisi/provider-kit", "@divisi/testkit"]))],
@@ -74,7 +74,7 @@ const use = (project: string): Promise<ReadonlyArray<string>> =>
     ["pack", "npm", "pack"]
   ])
 
-/** What somebody does who has a clone: nothing has to be published, and nothing be named. */
+/** Performs the steps of a user with a clone, for which no packages need to be published. */
 const useClone = async (folder: string): Promise<ReadonlyArray<string>> => {
   const project = path.join(folder, "of-clone")
   const divisi = path.join(root, "packages/cli/bin/divisi.js")
@@ -89,7 +89,7 @@ const useClone = async (folder: string): Promise<ReadonlyArray<string>> => {
   ])
 }
 
-/** Writes both projects, compares one with the example, and uses both. */
+/** Generates both projects, compares one with the example, and uses both. */
 export const check = async (): Promise<Report> => {
   await pack()
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-plugin-"))

@@ -1,8 +1,8 @@
 /**
- * A release as its users meet it: all packages are published as 0.1.0 to a registry on this machine (verdaccio, which
- * has third-party packages from the registry that npm is configured with), installed from there by name in an empty
- * folder, and used. Then 0.1.1 is published and installed over it, and continues with the runs, keys, evaluation and
- * model that 0.1.0 stored. Needs `pnpm build`.
+ * Rehearses a release: all packages are published as 0.1.0 to a local registry (verdaccio, which forwards third-party
+ * packages from the registry configured for npm), installed from it by name in an empty folder, and used. Then 0.1.1 is
+ * published and installed over it, and must continue to work with the runs, keys, evaluation and model stored by 0.1.0.
+ * Needs `pnpm build`.
  */
 import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
@@ -20,7 +20,7 @@ const [first, second] = ["0.1.0", "0.1.1"] as const
 
 type Environment = Readonly<Record<string, string>>
 
-/** Runs a command; throws its output where it does not end with 0. */
+/** Runs a command. Throws its output if it fails. */
 const orThrow = async (cwd: string, command: ReadonlyArray<string>, env: Environment = {}): Promise<string> => {
   const { code, output } = await run(command, { cwd, env })
   if (code !== 0) throw new Error(`"${command.join(" ")}" ended with ${code}:\n${output.slice(-4000)}`)
@@ -49,7 +49,7 @@ log: { type: stdout, format: json, level: error }
 
 /** Starts a registry in a folder. */
 const serveRegistry = async (folder: string): Promise<Registry> => {
-  // A part of it asks for "node-fetch@cjs", a tag that a mirror of the registry may lack.
+  // One of its dependencies is "node-fetch@cjs", a tag that a registry mirror may lack.
   fs.writeFileSync(
     path.join(folder, "package.json"),
     JSON.stringify({ private: true, overrides: { "node-fetch": "2.7.0" } })
@@ -74,7 +74,7 @@ const serveRegistry = async (folder: string): Promise<Registry> => {
   throw new Error(`The registry did not start:\n${fs.readFileSync(path.join(folder, "log"), "utf8")}`)
 }
 
-/** A manifest in a version, with ranges from that version on for the packages of this workspace that it needs. */
+/** Returns a manifest with the given version, and with matching ranges for dependencies in this workspace. */
 const inVersion = (manifest: Member["manifest"], version: string) => {
   const moved = (dependencies: Readonly<Record<string, string>> = {}) =>
     Object.fromEntries(
@@ -93,7 +93,7 @@ const inVersion = (manifest: Member["manifest"], version: string) => {
   }
 }
 
-/** A packed package in another version. */
+/** Repacks a packed package with another version. */
 const repack = async (folder: string, member: Member, version: string) => {
   const { name } = member.manifest
   const place = path.join(folder, `${name.replace("/", "+")}-${version}`)
@@ -108,7 +108,10 @@ const repack = async (folder: string, member: Member, version: string) => {
   return { manifest, tarball }
 }
 
-/** Publishes a packed package as a version. The request is the one of `npm publish`, which takes seconds to start. */
+/**
+ * Publishes a packed package with the given version. Sends the same request as `npm publish`, which takes seconds to
+ * start.
+ */
 const publish = async (folder: string, member: Member, version: string, url: string): Promise<void> => {
   const { manifest, tarball } = await repack(folder, member, version)
   const { name } = manifest
@@ -150,7 +153,7 @@ const publishAll = async (folder: string, members: ReadonlyArray<Member>, versio
 
 const question = "How many minutes are there in 3 days?"
 
-/** The first guide, and what leaves something behind. `{key}` is the id of the key that was made. */
+/** The calls from the first guide, and calls that store data. `{key}` is the id of the created key. */
 const before: ReadonlyArray<readonly [says: RegExp, ...args: ReadonlyArray<string>]> = [
   [/divisi\.config\.js/, "init", "--yes", "--language", "javascript"],
   [/4320/, "run", question, "--durable", "--run-id", "before-the-upgrade", "--config", "none"],
@@ -159,7 +162,7 @@ const before: ReadonlyArray<readonly [says: RegExp, ...args: ReadonlyArray<strin
   [/learn +reward/, "train", "--recipe", "toy", "--engine", "jax", "--iterations", "1", "--out", "training"]
 ]
 
-/** The calls of the next version. */
+/** The calls made with the next version. */
 const after: typeof before = [
   [/4320/, "runs", "show", "before-the-upgrade"],
   [/4320/, "runs", "resume", "before-the-upgrade"],
@@ -172,10 +175,10 @@ const after: typeof before = [
   [/4320|answer/, "run", question, "--policy", "conductor", "--config", "none"]
 ]
 
-/** The packages that the user names. */
+/** The packages that the user installs by name. */
 const named = ["cli", "core", "gym", "server", "trainer-jax"].map((name) => `@divisi/${name}`)
 
-/** Installs the first version, uses it, upgrades, and continues. */
+/** Installs the first version, uses it, upgrades, and uses the second version. */
 const rehearse = async (app: string, members: ReadonlyArray<Member>, registry: Registry, folder: string) => {
   const problems: Array<string> = []
   const home = path.join(app, "home")
@@ -195,14 +198,14 @@ const rehearse = async (app: string, members: ReadonlyArray<Member>, registry: R
       await expect(says, `divisi ${words.join(" ")}`, [process.execPath, bin, ...words])
     }
   }
-  // Otherwise npm goes by the versions that it has read of the registry before.
+  // Otherwise, npm uses the versions that it has cached for the registry.
   const install = (version: string) =>
     orThrow(app, ["npm", "install", "--no-audit", "--no-fund", ...named.map((name) => `${name}@${version}`)], {
       npm_config_prefer_online: "true",
       npm_config_registry: registry.url
     })
 
-  /** The build writes the version into the command line, so the manifest is asked, which this check has changed. */
+  /** The version in the command line is set at build time, so the manifest changed by this check is read instead. */
   const isInstalled = (version: string) => {
     const program = `console.log(require("@divisi/cli/package.json").version)`
     const says = new RegExp(`^${version.replaceAll(".", "\\.")}$`, "m")
@@ -221,7 +224,10 @@ const rehearse = async (app: string, members: ReadonlyArray<Member>, registry: R
   return problems
 }
 
-/** Packs the packages and rehearses their release: one check for each call of `divisi`, for the script and for both versions. */
+/**
+ * Packs the packages and rehearses the release. Counts one check per call of `divisi`, one for the script, and one per
+ * version.
+ */
 export const check = async (): Promise<Report> => {
   const members = await pack()
   const problems = await inProject(async (folder) => {

@@ -1,6 +1,6 @@
 /**
- * The table in `docs/installation-size.md` of third-party packages and their size on this disk, compared with what is
- * installed. Binaries differ between platforms and versions between installs, so a figure may be off by a tenth.
+ * Compares the table of third-party packages and sizes in `docs/installation-size.md` with the installed packages.
+ * Binaries differ between platforms and versions between installations, so sizes may deviate by 10 %.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -13,7 +13,10 @@ interface Row {
   readonly megabytes: number
 }
 
-/** Where a package finds those it depends on: its own folder in the workspace, beside it in pnpm's store. */
+/**
+ * Returns the folder in which a package's dependency is resolved: the package's own folder in the workspace, or next to
+ * it in pnpm's store.
+ */
 const placeOf = (folder: string, name: string): string | undefined => {
   const beside = folder.slice(0, folder.lastIndexOf(`${path.sep}node_modules${path.sep}`) + 1)
   const found = [folder, beside]
@@ -22,7 +25,7 @@ const placeOf = (folder: string, name: string): string | undefined => {
   return found && fs.realpathSync(found)
 }
 
-/** Every package that is installed with one. */
+/** Returns all packages that are installed with a package. */
 const closureOf = (folder: string, found = new Set<string>()): ReadonlySet<string> => {
   if (found.has(folder)) return found
   found.add(folder)
@@ -59,7 +62,7 @@ const written = /^\| `(@divisi\/[\w-]+)` \| (\d+) \| (\d+) \|$/gm
 
 const isNear = (now: number, then: number): boolean => Math.abs(now - then) <= Math.max(2, then / 10)
 
-/** Compares what is installed with the table. */
+/** Compares the installed packages with the table. */
 export const check = (): Report => {
   const text = fs.readFileSync(path.join(root, page), "utf8")
   const table = new Map([...text.matchAll(written)].map(([, name = "", ...row]) => [name, row.map(Number)]))

@@ -1,6 +1,6 @@
 /**
- * The studio in a real browser, with real runs: its size, its pages under axe on a desktop in light and a phone in dark, and
- * hostile texts. Without a Chromium only the size is checked.
+ * Checks the studio in a real browser with real runs: its size, axe violations on its pages (on a desktop with the
+ * light theme and on a phone with the dark theme), and hostile text. Without a Chromium, only the size is checked.
  */
 import { execFile, execFileSync, spawn } from "node:child_process"
 import fs from "node:fs"
@@ -19,10 +19,10 @@ import { measureAll } from "./studioFigures.ts"
 import { serve } from "./studioServer.ts"
 import { steer } from "./studioSteering.ts"
 
-/** The most that the whole page may weigh, compressed by gzip, in KB: on a server, and as the script of an exported page. */
+/** Maximum total size of the app in KB, compressed with gzip, both on a server and in an exported page. */
 const mostKilobytes = 120
 
-/** The most that the list of runs needs before it is drawn: the first script and what it imports at once. */
+/** Maximum size loaded before the list of runs is displayed, in KB: the first script and its static imports. */
 const mostKilobytesAtFirst = 35
 
 const kilobytesOf = (files: Iterable<Uint8Array>): number => {
@@ -52,11 +52,11 @@ const condition = "--conditions=@divisi/source"
 
 const main = path.join(root, "packages/cli/src/main.ts")
 
-/** Runs a command of `divisi` to its end, in a folder. */
+/** Runs a command of `divisi` in a folder. */
 const divisi = (cwd: string, ...args: ReadonlyArray<string>): Promise<unknown> =>
   promisify(execFile)(process.execPath, [condition, main, ...args, "--config", "none"], { cwd })
 
-/** Makes a small evaluation and a small training in a folder. */
+/** Creates a small evaluation and a small training run in a folder. */
 const measure = (folder: string) =>
   Promise.all([
     divisi(
@@ -67,7 +67,7 @@ const measure = (folder: string) =>
     divisi(folder, "train", "--recipe", "toy", "--iterations", "6", "--out", "toy")
   ])
 
-/** The stores of a server, which are not those of the user who runs the check. */
+/** Environment variables for a server's stores, so that those of the user are not used. */
 const stores = ["RUNS", "RESPONSES", "ACCOUNTS", "KEYS", "OUTCOMES"]
 
 /** Starts a command that listens, and waits for its address. */
@@ -101,7 +101,7 @@ interface Axe {
 
 const sizes = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const
 
-/** Both sizes and both themes, in two views of each page. */
+/** Both screen sizes and both themes, combined into two views of each page. */
 const views = [
   ["desktop", "light"],
   ["phone", "dark"]
@@ -111,7 +111,7 @@ type Look = { readonly address: string; readonly shows: string | RegExp }
 
 const axe = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
-/** The violations that axe finds in a page, and whether a text was run as a script. */
+/** Returns the axe violations on a page, and whether text was executed as a script. */
 const problemsOf = async (page: Page, where: string): Promise<ReadonlyArray<string>> => {
   const broken = await page.evaluate(() => "broken" in globalThis)
   const turned = await page.evaluate(() => /[\u202a-\u202e\u2066-\u2069]/.test(document.body.textContent))
@@ -123,7 +123,7 @@ const problemsOf = async (page: Page, where: string): Promise<ReadonlyArray<stri
   ]
 }
 
-/** Opens a page in each view; the violations that axe finds, and scripts that ran. */
+/** Opens a page in each view. Returns axe violations and executed scripts. */
 const judge = async (browser: Browser, { address, shows }: Look): Promise<ReadonlyArray<string>> => {
   const problems: Array<string> = []
   for (const [size, colorScheme] of views) {
@@ -139,10 +139,10 @@ const judge = async (browser: Browser, { address, shows }: Look): Promise<Readon
   return problems
 }
 
-/** The contents of the short form of `pnpm studio:figures`. */
+/** Sizes for the short version of `pnpm studio:figures`. */
 const fewer = { rows: 2_000, characters: 2_000_000, deltas: 10_000, items: 300 }
 
-/** Bounds of each page with them; the times are CPU times, which other work on the machine can double. */
+/** Limits for each page at these sizes. Times are CPU times, which may double on a busy machine. */
 const bounds = { rows: 80, elements: 3_000, megabytes: 100, longestMillis: 400 }
 
 const figureProblems = async (browser: Browser): Promise<ReadonlyArray<string>> => {
@@ -159,7 +159,7 @@ const figureProblems = async (browser: Browser): Promise<ReadonlyArray<string>> 
   ]
 }
 
-/** Checks the size, and opens the pages of real runs. */
+/** Checks the size, and opens pages with real runs. */
 export const check = async (): Promise<Report> => {
   const stale = (await stalePages()).map((page) => `${page} has an earlier page of the studio: pnpm studio:exported.`)
   const problems = [...(await sizeProblems()), ...stale]

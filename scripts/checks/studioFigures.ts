@@ -1,29 +1,30 @@
 /**
- * The studio with large and hostile contents in a real Chromium: what it draws, how much memory it holds, and how long it
- * blocks the page. Time is the CPU time of the page's main thread, since a clock also counts other work on the machine.
+ * Measures the studio with large and hostile content in a real Chromium: how much it renders, how much memory it uses,
+ * and how long it blocks the page. Time is the CPU time of the page's main thread, so that other processes do not
+ * count.
  */
 import type { Browser, CDPSession, Page } from "playwright-core"
 import type { Sizes } from "../../packages/studio/test/fixtures/large.ts"
 import { serve } from "./studioServer.ts"
 
-/** The sizes of `pnpm studio:figures`. */
+/** Sizes for `pnpm studio:figures`. */
 export const large: Sizes = { rows: 10_000, characters: 10_000_000, deltas: 100_000, items: 1_000 }
 
-/** The figures of one page. */
+/** Measurements for one page. */
 export interface Figures {
   readonly name: string
-  /** Elements of the document. */
+  /** Number of elements in the document. */
   readonly elements: number
-  /** Used memory of scripts in MB, before and after a collection of garbage. */
+  /** JavaScript heap in MB, before and after garbage collection. */
   readonly peakMegabytes: number
   readonly megabytes: number
-  /** CPU time of the main thread in milliseconds, and its longest tasks. */
+  /** CPU time of the main thread and of its longest tasks, in milliseconds. */
   readonly cpuMillis: number
   readonly longestMillis: number
   readonly longTasks: number
 }
 
-/** A task that takes longer delays the answer to a key or a click so that a user notices. */
+/** A task longer than this noticeably delays the response to a key or a click. */
 const longMillis = 50
 
 interface TraceEvent {
@@ -42,7 +43,7 @@ const usedMegabytes = async (session: CDPSession): Promise<number> => {
   return usedSize / 1e6
 }
 
-/** The CPU times in milliseconds of the tasks of the main threads of pages. */
+/** Returns the CPU times of the main threads' tasks, in milliseconds. */
 const tasksIn = (trace: Buffer): ReadonlyArray<number> => {
   const { traceEvents } = JSON.parse(trace.toString("utf8")) as { readonly traceEvents: ReadonlyArray<TraceEvent> }
   const threads = new Set(
@@ -87,10 +88,10 @@ const measure = async (
   }
 }
 
-/** The frames in which a list is scrolled from its beginning to its end. */
+/** Number of frames in which a list is scrolled from start to end. */
 const frames = 300
 
-/** Scrolls a list; returns the most rows that were drawn at once. */
+/** Scrolls a list. Returns the maximum number of rows rendered at once. */
 const scroll = (page: Page): Promise<number> =>
   page.evaluate(async (frames) => {
     const element = document.querySelector(".rows")!

@@ -1,4 +1,4 @@
-/** Starts the servers of `packages/studio/test/fixtures/serve.ts`, which use the sources of packages. */
+/** Starts the servers in `packages/studio/test/fixtures/serve.ts`, which use the package sources. */
 import { spawn } from "node:child_process"
 import path from "node:path"
 import { root } from "../setup/workspace.mjs"

@@ -1,7 +1,7 @@
 /**
- * The studio of a real `divisi serve` in a real browser: a plan is approved, five steps are seen one by one over a
- * connection that breaks, the answer is rated, steps are forked with another worker or plan and in a nested run, a tool
- * call is answered and a run cancelled, all by clicks.
+ * Checks the studio of a real `divisi serve` in a real browser. By clicking, a plan is approved, five steps are
+ * followed one by one over an unreliable connection, the answer is rated, steps are forked with another worker or plan
+ * and in a nested run, a tool call is answered, and a run is cancelled.
  */
 import { spawn } from "node:child_process"
 import fs from "node:fs"
@@ -11,7 +11,7 @@ import path from "node:path"
 import type { Browser, Page } from "playwright-core"
 import { root } from "../setup/workspace.mjs"
 
-/** Holds the workers of `gated.config.ts` until a test lets one of them answer. */
+/** Blocks the workers in `gated.config.ts` until a test lets one of them answer. */
 const makeGate = async () => {
   const pending = new Map<string, Array<http.ServerResponse>>()
   const asked = new Map<string, Array<() => void>>()
@@ -21,7 +21,7 @@ const makeGate = async () => {
     for (const hear of asked.get(id)?.splice(0) ?? []) hear()
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  /** Waits until a worker has a call, and lets it answer. */
+  /** Waits until a worker is called, and lets it answer. */
   const open = async (id: string): Promise<void> => {
     const [response, ...others] = pending.get(id) ?? []
     if (response !== undefined) {
@@ -47,7 +47,7 @@ const makeGate = async () => {
   return { url: `http://127.0.0.1:${port}`, open, close }
 }
 
-/** A proxy whose connections can be cut; it counts the requests for streams of events, and those that continue one. */
+/** A proxy whose connections can be closed. It counts requests for event streams, and requests that continue one. */
 const makeProxy = async (target: number) => {
   const sockets = new Set<net.Socket>()
   let isDown = false
@@ -94,7 +94,7 @@ const makeProxy = async (target: number) => {
   }
 }
 
-/** Serves a team of `packages/studio/test/fixtures` with its own home, journal and log of ratings. */
+/** Serves a team in `packages/studio/test/fixtures` with a separate home folder, journal and log of ratings. */
 const serve = async (folder: string, name: string, gate = "") => {
   const main = path.join(root, "packages/cli/src/main.ts")
   const config = path.join(root, `packages/studio/test/fixtures/${name}.config.ts`)
@@ -115,7 +115,7 @@ const serve = async (folder: string, name: string, gate = "") => {
   return { port, stop: () => child.kill() }
 }
 
-/** Asks a question; returns the id of its run, which waits for the approval of its plan. */
+/** Asks a question. Returns the id of its run, which waits for approval of the plan. */
 const ask = async (url: string, content: string, more: object = {}): Promise<string> => {
   const body = JSON.stringify({ model: "divisi", messages: [{ role: "user", content }], ...more })
   const response = await fetch(`${url}/v1/chat/completions`, { method: "POST", body })
@@ -130,7 +130,7 @@ const node = (page: Page, step: number, worker: string, word: string) =>
 
 const click = (page: Page, name: string | RegExp) => page.getByRole("button", { name, exact: true }).first().click()
 
-/** Forks a run from a step of the run that is nested in its first step. */
+/** Forks a run from a step of the run nested in its first step. */
 const forkNested = async (page: Page, folder: string): Promise<void> => {
   const { port, stop } = await serve(folder, "nested")
   try {
@@ -151,7 +151,7 @@ const forkNested = async (page: Page, folder: string): Promise<void> => {
   }
 }
 
-/** Does all of it; `look` judges a page as it is. Throws the first failure. */
+/** Performs all actions. `look` checks the page in its current state. Throws the first failure. */
 export const steer = async (
   browser: Browser,
   folder: string,
@@ -172,14 +172,14 @@ export const steer = async (
     const before = proxy.followed()
     await click(page, "Approve and run")
     await node(page, 0, "alpha", "Running")
-    // A run that was steered is read again, and followed from its begin.
+    // After an action, the run is loaded again and followed from its start.
     while (proxy.followed() === before) await page.waitForTimeout(20)
     await gate.open("alpha")
     await node(page, 0, "alpha", "Answered")
     await node(page, 1, "beta", "Running")
     await gate.open("beta")
     await node(page, 2, "gamma", "Running")
-    // Steps that end while the page has no connection are seen after it is back.
+    // Steps that finish while the page is disconnected must appear after it has reconnected.
     proxy.cut()
     await gate.open("gamma")
     await gate.open("delta")
@@ -215,7 +215,7 @@ export const steer = async (
     await page.getByText(/Line 2, column \d+: .*worker 7/).waitFor()
     await look(page, "plan with a problem")
     await click(page, "Fork and run")
-    // The first step goes to another worker, and all others see its answer.
+    // The first step is assigned to another worker, and all other steps depend on it.
     await plan.fill(text.replace("[\n  0,", "[\n  2,"))
     await page.getByText("This plan can be read.").waitFor()
     await page.getByText("Price: at least").waitFor()
@@ -247,7 +247,7 @@ export const steer = async (
     await page.getByText("Stopped").first().waitFor()
     await click(page, "Resume")
     await gate.open("alpha")
-    // The call that was stopped is pending at the gate, too.
+    // The stopped call is also pending at the gate.
     await gate.open("alpha")
     await node(page, 1, "beta", "Running")
     await click(page, "Cancel")

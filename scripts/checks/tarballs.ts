@@ -1,6 +1,4 @@
-/**
- * What would be published is right: each package is packed, and publint and arethetypeswrong look at the tarball.
- */
+/** Packs each package and checks the tarball with publint and arethetypeswrong. */
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
@@ -10,21 +8,24 @@ import { closure, type Member, packages, root } from "../setup/workspace.mjs"
 import { run } from "./command.ts"
 import type { Report } from "./Report.ts"
 
-/** A folder of this process, or one that CI has made for all checks of one build. */
+/** A folder for this process, or one that CI shares among all checks of a build. */
 const shared = process.env.DIVISI_TARBALLS
 const destination = shared ?? fs.mkdtempSync(path.join(os.tmpdir(), "divisi-tarballs-"))
 if (shared === undefined) process.once("exit", () => fs.rmSync(destination, { recursive: true, force: true }))
 
-/** Where {@link pack} puts a package's tarball. */
+/** Returns the path at which {@link pack} stores a package's tarball. */
 export const tarballOf = ({ manifest }: Member): string =>
   path.join(destination, `${manifest.name.replace("@", "").replace("/", "-")}-${manifest.version}.tgz`)
 
-/** The tarballs of packages and of what they need of this workspace; what is optional comes when somebody names it. */
+/**
+ * Returns the tarballs of packages and their dependencies in this workspace. Optional dependencies are included only if
+ * they are named.
+ */
 export const tarballsOf = (names: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...new Set(names.flatMap((name) => closure(name, { withOptional: false })).map(tarballOf))
 ]
 
-/** Packs every published package, unless CI has packed all of them. Throws what pnpm said when it cannot. */
+/** Packs every published package, unless CI has already packed them. Throws pnpm's output if it fails. */
 export const pack = async (): Promise<ReadonlyArray<Member>> => {
   const members = packages().filter(({ manifest }) => manifest.private !== true)
   const missingNow = () =>
@@ -64,7 +65,7 @@ const typesProblems = async (member: Member): Promise<ReadonlyArray<string>> => 
   return code === 0 ? [] : [`${member.manifest.name}: arethetypeswrong:\n${output}`]
 }
 
-/** Packs every published package and lints the tarballs: two checks for each. */
+/** Packs every published package and lints the tarballs. Counts two checks per package. */
 export const check = async (): Promise<Report> => {
   const found: Array<ReadonlyArray<string>> = []
   for (const member of await pack()) found.push(await publintProblems(member), await typesProblems(member))

@@ -1,10 +1,10 @@
 /**
- * The declarations of what would be published are right for strict projects that check those of libraries, too
- * (`skipLibCheck: false`): every entry point of every packed package, and every type that it exports, under each way of
- * resolving modules.
+ * Checks the declarations in the packed packages with strict projects that also check the declarations of libraries
+ * (`skipLibCheck: false`): every entry point of every package, and every type that it exports, for each module
+ * resolution.
  *
- * The tarballs are unpacked into an empty project outside of the workspace; what their manifests name of others is linked
- * from the workspace's own installation, so nothing is downloaded and what they do not name is not there.
+ * The tarballs are unpacked into an empty project outside of the workspace. Third-party packages in their manifests are
+ * linked from the workspace, so nothing is downloaded, and packages not in their manifests are not available.
  */
 import fs from "node:fs"
 import os from "node:os"
@@ -15,7 +15,7 @@ import { run } from "./command.ts"
 import type { Report } from "./Report.ts"
 import { pack, tarballOf } from "./tarballs.ts"
 
-/** How a user's project resolves modules. */
+/** Module resolutions used by projects. */
 const resolutions: Readonly<Record<string, object>> = {
   node16: { module: "node16", moduleResolution: "node16" },
   nodenext: { module: "nodenext", moduleResolution: "nodenext" },
@@ -45,14 +45,14 @@ const link = (target: string, at: string) => {
   fs.symlinkSync(fs.realpathSync(target), at, "junction")
 }
 
-/** Puts a packed package, and what its manifest names of others, where npm would. */
+/** Installs a packed package and the third-party packages in its manifest at the same paths as npm. */
 const install = async (member: Member, modules: string): Promise<void> => {
   const { dependencies, name, optionalDependencies, peerDependencies } = member.manifest
   const folder = path.join(modules, name)
   fs.mkdirSync(folder, { recursive: true })
   const unpacked = await run(["tar", "-xzf", tarballOf(member), "--strip-components=1", "-C", folder], { cwd: modules })
   if (unpacked.code !== 0) throw new Error(`${name} cannot be unpacked:\n${unpacked.output}`)
-  // A published package has its sources beside it; types are those of its declarations.
+  // A published package includes its sources, but its types must come from its declarations.
   for (const dependency of Object.keys({ ...dependencies, ...peerDependencies, ...optionalDependencies })) {
     const installed = path.join(member.folder, "node_modules", dependency)
     const isOurs = dependency.startsWith("@divisi/")
@@ -65,7 +65,9 @@ const entriesOf = ({ manifest }: Member): ReadonlyArray<string> =>
     .filter(([, target]) => typeof target === "object")
     .map(([entry]) => `${manifest.name}${entry.slice(1)}`)
 
-/** A file that imports entry points and names every type of them, in barrels and in the modules that these hold. */
+/**
+ * Generates a file that imports entry points and refers to all of their types, including those in nested namespaces.
+ */
 const user = (entries: ReadonlyArray<string>, program: ts.Program, probe: ts.SourceFile): string => {
   const checker = program.getTypeChecker()
   const imports = probe.statements.filter(ts.isImportDeclaration)
@@ -92,10 +94,10 @@ const user = (entries: ReadonlyArray<string>, program: ts.Program, probe: ts.Sou
 // Problems
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A type that is named without its arguments is there. */
+/** Error codes for generic types without type arguments, which prove that the type exists. */
 const namedWithoutArguments = new Set(["TS2314", "TS2707"])
 
-/** The errors of a compilation that are ours: those of what others publish are left to them. */
+/** Returns the errors in our own declarations. Errors in third-party declarations are ignored. */
 const problemsOf = (output: string, folder: string, resolution: string): ReadonlyArray<string> => {
   const lines = fs.readFileSync(path.join(folder, "using.ts"), "utf8").split("\n")
   return output.split("\n").flatMap((text) => {
@@ -107,7 +109,7 @@ const problemsOf = (output: string, folder: string, resolution: string): Readonl
   })
 }
 
-/** Compiles the project as its users do, under one way of resolving modules. */
+/** Compiles the project with one module resolution. */
 const compile = async (folder: string, resolution: string, options: object): Promise<ReadonlyArray<string>> => {
   const file = `tsconfig.${resolution}.json`
   fs.writeFileSync(
@@ -121,7 +123,7 @@ const compile = async (folder: string, resolution: string, options: object): Pro
     : [`${resolution}: the compiler ended with ${code}:\n${output}`]
 }
 
-/** The entry points as a user's project reads them, to name their types. */
+/** Loads the entry points as a project would, to find the names of their types. */
 const probe = (file: string): ts.Program =>
   ts.createProgram([file], {
     target: ts.ScriptTarget.ES2022,
@@ -132,7 +134,9 @@ const probe = (file: string): ts.Program =>
     types: []
   })
 
-/** Packs every published package and compiles a strict project that uses all of them, once for each resolution. */
+/**
+ * Packs every published package and compiles a strict project that uses all of them, once for each module resolution.
+ */
 export const check = async (): Promise<Report> => {
   const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "divisi-types-")))
   try {

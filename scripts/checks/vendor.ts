@@ -1,4 +1,4 @@
-/** A vendor on this machine for apps that `scripts/installation/vendors.mjs` is part of. */
+/** A local vendor for apps that use `scripts/installation/vendors.mjs`. */
 import http from "node:http"
 import type { AddressInfo } from "node:net"
 
@@ -15,7 +15,7 @@ const answer = (body: string, response: http.ServerResponse) => {
   }
 }
 
-/** Serves the model "m" in the format of Chat Completions, and refuses the key of every other request. */
+/** Serves the model "m" through Chat Completions, and rejects the key of every other request. */
 export const serveVendor = async (): Promise<{ readonly url: string; readonly stop: () => void }> => {
   const server = http.createServer((request, response) => {
     let body = ""
@@ -31,7 +31,7 @@ export const serveVendor = async (): Promise<{ readonly url: string; readonly st
   }
 }
 
-/** Whether an app got the answer, and the refusals by name, from its output; a sentence where it did not. */
+/** Returns a problem unless the output of an app contains the answer and the named refusals. */
 export const problemOf = (output: string): string | undefined => {
   const line = /^\{"answered".*\}$/m.exec(output)?.[0]
   if (line === undefined) return `it printed no result:\n${output.slice(-3000)}`

@@ -1,7 +1,7 @@
 /**
- * Plain English: idiom, sentences that begin with a free relative ("What …", "Who …", "Where …"), and sentences of
- * guides with more than 35 words, in comments, docstrings, pages outside `docs/lab`, strings, names of tests and
- * changesets. `words.json` has the number of each that a package or a page may have. It only falls:
+ * Checks for plain English: idioms, sentences that begin with a free relative ("What …", "Who …", "Where …"), and
+ * sentences with more than 35 words in guides. Covers comments, docstrings, pages outside `docs/lab`, strings, test
+ * names and changesets. `words.json` contains the maximum number for each package or page, which can only decrease:
  *
  *     node scripts/checks/words.ts --write         lowers the ceilings to the present counts
  *     node scripts/checks/words.ts --list [KEY]    lists the faults, of a package or a page
@@ -36,7 +36,7 @@ const ceilingsFile = path.join(import.meta.dirname, "words.json")
 const none: Counts = { idiom: 0, relative: 0, long: 0 }
 const kinds = ["idiom", "relative", "long"] as const
 
-/** Strings of these files are texts of tasks, prompts and vendors, or words that the code looks for. */
+/** Whether the strings in a file are data: tasks, prompts, vendors' messages, or terms that the code searches for. */
 const isData =
   /^lab\/|^packages\/(?:gym|graders|policy-tiny|policy-lexical|gguf|testkit)\/|^packages\/core\/src\/(?:policy|text)\/prompt|^scripts\/(?:words|test)\//
 
@@ -45,7 +45,7 @@ const isProgram = (file: string): boolean => /\.[mc]?[jt]s$/.test(file)
 const isLab = (file: string): boolean => file.startsWith("docs/lab/") || file.endsWith("CHANGELOG.md")
 const isGuide = (file: string): boolean => isPage(file) && !/^(?:docs\/decisions\/|\.changeset\/)/.test(file)
 
-/** A page by itself; programs and changesets by their folder. */
+/** Returns the key for a file: the page itself, or the folder of a program or changeset. */
 const keyOf = (file: string): string => {
   if (file.startsWith(".changeset/")) return ".changeset"
   if (isPage(file)) return file
@@ -62,7 +62,7 @@ const passagesOf = (file: string, text: string): ReadonlyArray<Prose.Passage> =>
   return [...Prose.ofComments(tokens), ...strings, ...(isTest ? Prose.ofTests(tokens) : [])]
 }
 
-/** Reads one file. */
+/** Checks one file. */
 export const read = (file: string, text: string): Reading => {
   const sentences = passagesOf(file, text).flatMap(Prose.sentences)
   const findings = sentences.flatMap(({ isHeading, line, text: sentence }) =>
@@ -83,7 +83,7 @@ const readAll = (): ReadonlyMap<string, Reading> => {
   const readings = new Map<string, Reading>()
   for (const file of files()) {
     const text = fs.readFileSync(path.join(root, file), "utf8")
-    // What is generated is not prose, and its lines have no end.
+    // Generated files are not prose, and their lines may be very long.
     if (/^\/[/*]+ @generated|eslint-disable \*\//.test(text) || text.length > 1_000_000) continue
     const key = keyOf(file)
     const { findings, sentences } = read(file, text)
@@ -103,7 +103,7 @@ const countsOf = (findings: ReadonlyArray<Finding>): Counts => {
 
 const ceilings = (): Readonly<Record<string, Counts>> => JSON.parse(fs.readFileSync(ceilingsFile, "utf8"))
 
-/** The lines that were added since the ceilings were last written, as `file:line`. */
+/** Returns the lines added since the ceilings were last written, as `file:line`. */
 const addedLines = (key: string): ReadonlySet<string> => {
   const added = new Set<string>()
   const written = git("log", "-1", "--format=%H", "--", path.relative(root, ceilingsFile)).trim()
@@ -123,7 +123,7 @@ const addedLines = (key: string): ReadonlySet<string> => {
 const said = ({ file, found, instead, line, sentence }: Finding): string =>
   `${file}:${line}: "${found}" in "${sentence.slice(0, 160)}". Use: ${instead}.`
 
-/** The findings of a key beyond its ceiling: those on new lines, or else the first ones. */
+/** Returns the findings of a key beyond its ceiling: those on new lines, or otherwise the first ones. */
 export const problemsOf = (key: string, findings: ReadonlyArray<Finding>, ceiling: Counts): ReadonlyArray<string> => {
   const counts = countsOf(findings)
   const exceeded = kinds.filter((kind) => counts[kind] > ceiling[kind])
@@ -147,7 +147,7 @@ export const check = (): Report => {
   return { passed: problems.filter(({ length }) => length === 0).length, problems: problems.flat() }
 }
 
-/** Lowers ceilings to the present counts; a package or page that has no ceiling yet gets one. */
+/** Lowers ceilings to the current counts. A package or page without a ceiling receives one. */
 const write = (readings: ReadonlyMap<string, Reading>) => {
   const before = fs.existsSync(ceilingsFile) ? ceilings() : {}
   const lowered = [...readings].map(([key, { findings }]): readonly [string, Counts] => {

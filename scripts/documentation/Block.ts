@@ -1,21 +1,24 @@
-/** The fenced blocks of pages and docstrings. */
+/** Fenced code blocks in pages and docstrings. */
 
-/** A fenced block and where it stands. */
+/** A fenced block and its location. */
 export interface Block {
-  /** The file it stands in. */
+  /** File that contains the block. */
   readonly file: string
-  /** The line of that file (from 1) on which its text begins. */
+  /** Line in the file at which the block's text starts, counted from 1. */
   readonly line: number
-  /** The first word behind the fence, such as `ts`; empty where there is none. */
+  /** First word after the fence, such as `ts`. Empty if there is none. */
   readonly language: string
-  /** The rest of that line, such as `no-run`, or `title="divisi.config.ts"`. */
+  /** The rest of that line, such as `no-run` or `title="divisi.config.ts"`. */
   readonly info: string
   readonly text: string
 }
 
 const opening = /^(\s*(?:\*\s?)?)(`{3,}|~{3,})(\S*)[ \t]*(.*?)\s*$/
 
-/** The blocks of a file, in order. What stands before the fence, such as a docstring's ` * `, is taken off each line. */
+/**
+ * Returns the blocks in a file, in order. The prefix of the fence, such as ` * ` in a docstring, is removed from each
+ * line.
+ */
 export const extract = (file: string, text: string): ReadonlyArray<Block> => {
   const lines = text.split("\n")
   const blocks: Array<Block> = []
@@ -37,5 +40,5 @@ export const extract = (file: string, text: string): ReadonlyArray<Block> => {
   return blocks
 }
 
-/** The name of the file that a block shows, where its fence says one: `title="divisi.config.ts"`. */
+/** Returns the name of the file that a block shows, if its fence has a title: `title="divisi.config.ts"`. */
 export const title = ({ info }: Block): string | undefined => /\btitle="([^"]+)"/.exec(info)?.[1]

@@ -1,9 +1,9 @@
 /**
- * Commands that pages show: in `console` blocks with their output, in `sh` blocks without.
+ * Commands shown on pages: in `console` blocks with their output, in `sh` blocks without.
  *
- * A `console` block is run by `bash`, all of a page in one folder, in which the files lie that its blocks with a
- * `title="…"` show. A line that begins with `$ ` is a command; what stands below it is what it prints on both outputs,
- * in which `…` stands for any text, and a line of its own with `…` for any lines. Lengths of time may differ.
+ * The `console` blocks of a page are run by `bash` in one folder, which contains the files shown in blocks with a
+ * `title="…"`. A line that starts with `$ ` is a command, and the lines below it are its combined output, in which `…`
+ * stands for any text, and a line with only `…` for any number of lines. Durations may differ.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -11,13 +11,13 @@ import { run } from "../checks/command.ts"
 import { type Block, title } from "./Block.ts"
 
 export interface Command {
-  /** The line of the file (from 1) on which it stands. */
+  /** Line in the file, counted from 1. */
   readonly line: number
   readonly text: string
   readonly output: string
 }
 
-/** The commands of a `console` block. */
+/** Returns the commands in a `console` block. */
 export const commands = ({ line, text }: Block): ReadonlyArray<Command> => {
   const found: Array<{ line: number; text: string; output: Array<string> }> = []
   text.split("\n").forEach((row, at) => {
@@ -37,7 +37,7 @@ const lines = (text: string) =>
     .map((line) => line.trimEnd())
     .join("\n")
 
-/** Whether a command has printed what its page shows. */
+/** Whether the output of a command matches the page. */
 export const matches = (shown: string, printed: string): boolean => {
   const pattern = lines(shown)
     .split("\n")
@@ -46,11 +46,11 @@ export const matches = (shown: string, printed: string): boolean => {
   return new RegExp(`^${pattern}$`).test(`${lines(printed)}\n`)
 }
 
-/** Whether a page has anything to run. */
+/** Whether a page contains commands to run. */
 export const hasConsole = (blocks: ReadonlyArray<Block>): boolean =>
   blocks.some(({ language }) => language === "console")
 
-/** Runs what the `console` blocks of a page show, in a folder that is made for it. */
+/** Runs the `console` blocks of a page in a temporary folder. */
 export const consoleProblems = async (
   blocks: ReadonlyArray<Block>,
   folder: string,
@@ -67,7 +67,7 @@ export const consoleProblems = async (
     }
     if (block.language !== "console") continue
     for (const { line, output: shown, text } of commands(block)) {
-      // Through one pipe, as a terminal shows it: what comes through two has no order.
+      // Uses a single pipe, as a terminal would, because the order of output from two pipes is undefined.
       const { code, output } = await run(["bash", "-c", `exec 2>&1\n${text}`], { cwd: folder, env: environment })
       if (code !== 0) problems.push(`${block.file}:${line}: \`${text}\` ended with ${code}:\n${output}`)
       else if (!matches(shown, output))
@@ -78,18 +78,18 @@ export const consoleProblems = async (
   return { passed, problems }
 }
 
-/** A call of `divisi` in a block of commands, and what it is called with. */
+/** A call of `divisi` in a block of commands, and its arguments. */
 export interface Call {
   readonly file: string
   readonly line: number
-  /** The words before the first flag, text or file, such as `train export`. */
+  /** Words before the first flag, text or file, such as `train export`. */
   readonly words: ReadonlyArray<string>
   readonly flags: ReadonlyArray<string>
-  /** The question of a `run` that asks the default pool and policy, where no output says what comes of it. */
+  /** The question of a `run` with the default pool and policy, if no output is shown. */
   readonly question?: string | undefined
 }
 
-/** Every call of `divisi` that `sh` and `console` blocks show. */
+/** Returns all calls of `divisi` in `sh` and `console` blocks. */
 export const calls = (blocks: ReadonlyArray<Block>): ReadonlyArray<Call> =>
   blocks
     .filter(({ language }) => /^(sh|bash|console)$/.test(language))

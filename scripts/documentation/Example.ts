@@ -1,45 +1,45 @@
 /**
- * Examples in documentation: the `ts` code blocks of docstrings and Markdown pages, and the values they claim.
+ * Examples in documentation: `ts` code blocks in docstrings and on Markdown pages, and the values that they claim.
  *
- * A block that begins with three backticks and `ts` is type-checked and run; `ts no-run` is only type-checked, for what
- * needs a key or a network. A comment `// => value` behind an expression, or behind `const name = …`, claims that the
- * expression, or the name, deeply equals `value`.
+ * Blocks that start with three backticks and `ts` are type-checked and run. `ts no-run` blocks, which need a key or a
+ * network, are only type-checked. A comment `// => value` after an expression, or after `const name = …`, claims that
+ * the expression or the name deeply equals `value`.
  */
 import ts from "typescript"
 import type { Block } from "./Block.ts"
 
-/** A code block and where it stands. */
+/** A code block and its location. */
 export interface Example {
-  /** The file it stands in. */
+  /** File that contains the block. */
   readonly file: string
-  /** The line of that file (from 1) on which the code begins. */
+  /** Line in the file at which the code starts, counted from 1. */
   readonly line: number
   readonly code: string
-  /** Whether it is run, or only type-checked. */
+  /** Whether the example is run, or only type-checked. */
   readonly isRun: boolean
 }
 
-/** The example that a block is, if it is one. */
+/** Returns the example in a block, if it is one. */
 export const fromBlock = ({ file, info, language, line, text }: Block): Example | undefined =>
   language === "ts" ? { file, line, code: text, isRun: !/\bno-run\b/.test(info) } : undefined
 
-/** What begins like a claim, and so has to be one that is checked. */
+/** Matches text that looks like a claim and must therefore be checked. */
 const claim = /^\/[/*]\s*=>(.*)$/s
 
-/** A comment of a program. */
+/** A comment in a program. */
 interface Comment {
   readonly position: number
   readonly end: number
   readonly text: string
 }
 
-/** Every comment of a program. Comments stand between tokens, so what texts and templates say is none. */
+/** Returns the comments in a program. Text in strings and templates is not included. */
 export const comments = (source: ts.SourceFile): ReadonlyArray<Comment> => {
   const found = new Map<number, Comment>()
   const take = (range: ts.CommentRange) =>
     found.set(range.pos, { position: range.pos, end: range.end, text: source.text.slice(range.pos, range.end) })
   const visit = (node: ts.Node): void => {
-    // A docstring is a child of the node behind it, and is found as that node's comment.
+    // A docstring is a child of the node that follows it, and is found as that node's comment.
     if (node.kind >= ts.SyntaxKind.FirstJSDocNode && node.kind <= ts.SyntaxKind.LastJSDocNode) return
     const children = node.getChildren(source)
     for (const child of children) visit(child)
@@ -54,7 +54,7 @@ export const comments = (source: ts.SourceFile): ReadonlyArray<Comment> => {
 export const parse = (code: string): ts.SourceFile =>
   ts.createSourceFile("example.ts", code, ts.ScriptTarget.Latest, true)
 
-/** Whether a text is one expression and nothing else. */
+/** Whether a text is a single expression. */
 const isExpression = (text: string): boolean => {
   const { diagnostics = [] } = ts.transpileModule(`(${text})`, { reportDiagnostics: true })
   const { statements } = parse(`(${text})`)
@@ -67,7 +67,7 @@ const isExpression = (text: string): boolean => {
   )
 }
 
-/** The expression whose value a statement's claim is about, as text. */
+/** Returns the expression whose value a statement's claim refers to, as text. */
 const subjectOf = (statement: ts.Node, source: ts.SourceFile): string | undefined => {
   if (ts.isExpressionStatement(statement)) {
     const { expression } = statement
@@ -82,28 +82,28 @@ const subjectOf = (statement: ts.Node, source: ts.SourceFile): string | undefine
   return ts.isIdentifier(name) ? name.text : undefined
 }
 
-/** What is wrong with a claim, and where: the line of the file. */
+/** A problem with a claim, and its line in the file. */
 export interface Fault {
   readonly line: number
   readonly message: string
 }
 
-/** An example as it is run: each claim has become a call of `__claim`, on the same line. */
+/** An executable example, in which each claim was replaced by a call of `__claim` on the same line. */
 export interface Runnable {
   readonly code: string
-  /** The line of each claim that is asked about. */
+  /** Lines of the claims that are checked. */
   readonly claims: ReadonlyArray<number>
-  /** Claims that nobody can ask about. */
+  /** Claims that cannot be checked. */
   readonly faults: ReadonlyArray<Fault>
 }
 
-/** Turns the claims of an example into calls of `__claim(actual, expected, line)`. */
+/** Converts the claims in an example to calls of `__claim(actual, expected, line)`. */
 export const toRunnable = (example: Example): Runnable => {
   const source = parse(example.code)
   const lineAt = (position: number) => example.line + source.getLineAndCharacterOfPosition(position).line
   const statements = new Map<number, ts.Node>()
   const visit = (node: ts.Node): void => {
-    // The outermost statement that ends before a comment is the one that it stands behind.
+    // A comment belongs to the outermost statement that ends before it.
     for (const { pos } of ts.getTrailingCommentRanges(example.code, node.end) ?? []) {
       if (ts.isStatement(node) && !statements.has(pos)) statements.set(pos, node)
     }
@@ -142,7 +142,10 @@ export const toRunnable = (example: Example): Runnable => {
   return { code, claims, faults }
 }
 
-/** The lines (from 1) of a file on which something looks like a claim; one that is quoted as code in a sentence is none. */
+/**
+ * Returns the lines in a file (counted from 1) that look like a claim. Claims quoted as code in a sentence are
+ * excluded.
+ */
 export const mentions = (file: string, text: string): ReadonlyArray<number> => {
   const isPage = file.endsWith(".md")
   const source = isPage ? undefined : parse(text)

@@ -1,6 +1,6 @@
 /**
- * Runs example files one after another in this process and prints one JSON line for each: what failed in it, and the
- * lines of the claims that it came to. A claim that does not hold does not end its example.
+ * Runs example files one after another in this process. Prints one JSON line for each, with its failures and the lines
+ * of the claims that were reached. An example continues after a failed claim.
  */
 import assert from "node:assert/strict"
 import { pathToFileURL } from "node:url"
@@ -12,7 +12,7 @@ declare global {
   var __claim: (actual: unknown, expected: unknown, line: number) => void
 }
 
-/** The same value with plain objects and arrays all the way down, so that a class instance may equal a literal. */
+/** Converts a value to plain objects and arrays, so that a class instance can equal a literal. */
 const plain = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
   if (Array.isArray(value)) return value.map(plain)
@@ -32,7 +32,7 @@ globalThis.__claim = (actual, expected, line) => {
   }
 }
 
-// Examples may print; the lines below are the only ones that count.
+// Examples may print as well, so results use the original function.
 const print = process.stdout.write.bind(process.stdout)
 process.stdout.write = () => true
 

@@ -1,16 +1,16 @@
-/** The rule for commit subjects: imperative, at most 72 characters. */
+/** Checks commit subjects: imperative, at most 72 characters. */
 
 const longest = 72
 
 const thirdPerson =
   /^(?:adds|allows|applies|bounds|builds|changes|checks|corrects|counts|drops|fixes|gives|has|holds|improves|is|keeps|lets|makes|moves|puts|reads|refuses|removes|renames|replaces|reports|runs|sets|shows|splits|stops|supports|takes|tests|updates|uses|writes)$/
 
-// Verbs of which the imperative ends like a participle.
+// Verbs whose imperative looks like a participle.
 const imperatives =
   /^(?:bleed|breed|bring|cling|embed|exceed|feed|fling|heed|need|ping|proceed|ring|seed|shed|shred|sing|sling|speed|spring|sting|string|succeed|swing|wed|wring)$/
 
 /**
- * The problems of a commit message, as sentences; none for a merge, a revert and a fixup.
+ * Returns the problems of a commit message. Merges, reverts and fixups are not checked.
  *
  * @param {string} message
  * @returns {ReadonlyArray<string>}

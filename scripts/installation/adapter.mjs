@@ -1,4 +1,4 @@
-// What someone writes who installs an adapter alone: it is there, and says what it is.
+// A program that uses an adapter on its own: loads it and prints its properties.
 const [name, constructor] = process.argv.slice(2)
 const adapter = await import(name)
 console.log(`${name}: ${typeof adapter[constructor]} ${constructor}`)

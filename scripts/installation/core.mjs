@@ -1,4 +1,4 @@
-// What someone writes who installs @divisi/core alone: two workers, a plan, an answer.
+// A program that uses only @divisi/core: two workers, a plan and an answer.
 import { conduct, selfReflection, worker } from "@divisi/core/promise"
 
 const counter = worker({

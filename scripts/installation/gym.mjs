@@ -1,4 +1,4 @@
-// What someone writes who installs @divisi/core and @divisi/gym: the gym's workers, a task of its test split, an answer.
+// A program that uses @divisi/core and @divisi/gym: the gym's workers answer a task from its test split.
 import * as Conductor from "@divisi/core/Conductor"
 import * as Gym from "@divisi/gym/Gym"
 import * as GymPool from "@divisi/gym/GymPool"

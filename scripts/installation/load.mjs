@@ -1,4 +1,4 @@
-// Reads every file of the installed packages of Divisi as this Node reads modules, and loads every entry point of them.
+// Parses every file of the installed Divisi packages as a module with this Node, and loads every entry point.
 import fs from "node:fs"
 import path from "node:path"
 import vm from "node:vm"

@@ -1,4 +1,4 @@
-// What someone writes who installs @divisi/policy-tiny and @divisi/gym: the model that comes with the package plans.
+// A program that uses @divisi/policy-tiny and @divisi/gym: the model included in the package plans.
 import * as Conductor from "@divisi/core/Conductor"
 import * as GymPool from "@divisi/gym/GymPool"
 import { TinyConductor } from "@divisi/policy-tiny"

@@ -1,4 +1,6 @@
-/** Asks a model that answers and three that refuse the key, at the server of `VENDOR_URL`; what each came to, by name. */
+/**
+ * Calls four models on the server at `VENDOR_URL`: one answers and three reject the key. Prints the results by name.
+ */
 import { conduct } from "@divisi/core/promise"
 import { anthropic } from "@divisi/providers-anthropic"
 import { google } from "@divisi/providers-google"

@@ -1,8 +1,8 @@
-/** The changesets that no version has yet. */
+/** Changesets that are not part of a version yet. */
 import fs from "node:fs"
 import path from "node:path"
 
-/** Their files, relative to the root. */
+/** Returns the paths of pending changesets, relative to the root. */
 export const pending = (root: string): ReadonlyArray<string> =>
   fs
     .readdirSync(path.join(root, ".changeset"))

@@ -1,7 +1,7 @@
 /**
- * What a package says of itself once it is published: where its source is (npm's provenance compares that with where it
- * was built), its page, where mistakes are told, and whose it is. In the workspace the root's manifest alone says so.
- * Links of its README lead to the repository, for what they name beside the package is not in it.
+ * Completes a package's manifest for publication: repository (which npm's provenance compares with the place of the
+ * build), homepage, bug tracker and author. In the workspace, only the root manifest contains these. Relative links in
+ * its README are converted to URLs, because the package does not include the files that they refer to.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -22,10 +22,10 @@ const rootOf = (root: string): Root => {
   return { repository, author }
 }
 
-/** The page of a repository: `https://host/owner/name` of `git+https://host/owner/name.git`. */
+/** Returns the page of a repository: `https://host/owner/name` for `git+https://host/owner/name.git`. */
 const pageOf = (url: string): string => url.replace(/^git\+/, "").replace(/\.git$/, "")
 
-/** The fields of a package that stands in this directory of the repository. */
+/** Returns the additional fields for the package in a directory of the repository. */
 const fieldsOf = ({ author, repository: { type, url } }: Root, directory: string) => ({
   homepage: `${pageOf(url)}/tree/HEAD/${directory}#readme`,
   bugs: { url: `${pageOf(url)}/issues` },
@@ -33,10 +33,10 @@ const fieldsOf = ({ author, repository: { type, url } }: Root, directory: string
   author
 })
 
-/** A link of Markdown, `](target)`, that is relative: no address, no place of the page itself. */
+/** Matches a relative Markdown link, `](target)`, but not URLs and anchors. */
 const link = /\]\((?![a-z][a-z0-9+.-]*:|#|\/)([^)\s]+)\)/gi
 
-/** A README whose relative links are addresses in the repository. */
+/** Returns a README with its relative links converted to URLs. */
 export const withAddresses = (text: string, url: string, directory: string): string =>
   text.replace(link, (_, target: string) => {
     const [file = "", ...anchor] = target.split("#")
@@ -44,11 +44,11 @@ export const withAddresses = (text: string, url: string, directory: string): str
     return `](${[`${pageOf(url)}/blob/HEAD/${at}`, ...anchor].join("#")})`
   })
 
-/** The files that a README's relative links name, from the root of the repository. */
+/** Returns the files that a README's relative links refer to, relative to the repository root. */
 export const linked = (text: string, directory: string): ReadonlyArray<string> =>
   [...text.matchAll(link)].map(([, target = ""]) => path.posix.join(directory, target.split("#")[0] ?? ""))
 
-/** While `use` runs, the packages in `folders` say of themselves what they say once they are published. */
+/** Completes the manifests and READMEs of the packages in `folders` while `use` runs. */
 export const asPublished = <A>(root: string, folders: ReadonlyArray<string>, use: () => A): A => {
   const about = rootOf(root)
   const before = folders.flatMap((folder) =>

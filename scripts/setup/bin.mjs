@@ -1,9 +1,9 @@
-/** The command `divisi` of this clone: a file in `node_modules/.bin`, where npx looks for it. */
+/** The `divisi` command in this clone: a file in `node_modules/.bin`, where npx looks for it. */
 import fs from "node:fs"
 import path from "node:path"
 import { root } from "./workspace.mjs"
 
-/** Writes it, relative to where the clone is. */
+/** Writes the file, with a path relative to the clone. */
 export const linkCommand = (folder = root, platform = process.platform) => {
   const bin = path.join(folder, "node_modules/.bin")
   fs.mkdirSync(bin, { recursive: true })

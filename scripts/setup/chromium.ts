@@ -11,7 +11,7 @@ const onPath = (): string | undefined => {
   return undefined
 }
 
-/** As root on Debian and Ubuntu, in CI alone, it is installed: that takes about half a minute. */
+/** Installs Chromium if CI runs as root on Debian or Ubuntu. This takes about half a minute. */
 const installed = (): string | undefined => {
   if (process.env.CI === undefined || process.getuid?.() !== 0) return undefined
   try {
@@ -24,5 +24,5 @@ const installed = (): string | undefined => {
   }
 }
 
-/** The path of a Chromium; `undefined` if there is none. */
+/** Returns the path of a Chromium. `undefined` if there is none. */
 export const chromium = (): string | undefined => process.env.DIVISI_CHROMIUM ?? onPath() ?? installed()

@@ -1,9 +1,9 @@
 /**
- * Writes the declarations of the package in this folder into `dist`, after tsup has written its JavaScript. Part of the
- * build.
+ * Writes the declarations of the package in the current folder into `dist`, after tsup has written its JavaScript. Part
+ * of the build.
  *
- * The compiler writes one file for each module, and each public entry point is a file that exports one of them. Those
- * that no entry point leads to are left out, and imports name the files as they are published.
+ * The compiler writes one file per module, and each public entry point is a file that exports one of them. Files that
+ * no entry point refers to are omitted, and imports are changed to the published file names.
  */
 import { spawnSync } from "node:child_process"
 import fs from "node:fs"
@@ -16,10 +16,10 @@ import { compiler, root } from "./workspace.mjs"
 const folder = process.cwd()
 const modules = path.join(folder, "dist/types")
 
-/** A module's name in an import or in `import("…")` of a declaration. */
+/** Matches the specifier of a relative import in a declaration, including `import("…")`. */
 const relativeImport = /((?:\bfrom|\bimport)\s*\(?\s*")(\.[^"]+?)(\.ts)?"/g
 
-/** Settings for the declarations of this package alone; errors of types are those that `pnpm types` reports. */
+/** Compiler settings for the declarations of this package. Type errors are reported by `pnpm types` instead. */
 const settings = () => ({
   extends: path.join(root, "tsconfig.base.json"),
   compilerOptions: {
@@ -34,7 +34,7 @@ const settings = () => ({
   include: [path.join(folder, "src")]
 })
 
-/** Runs the compiler; the lines that it printed. */
+/** Runs the compiler and returns its output lines. */
 const compile = () => {
   const temporary = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-declarations-"))
   try {
@@ -51,7 +51,7 @@ const compile = () => {
 /** @param {string} source relative to the package */
 const declarationOf = (source) => path.join(modules, path.relative("src", source).replace(/\.ts$/, ".d.ts"))
 
-/** The public entry points: the declaration that the manifest names, and the module that it is. */
+/** Returns the public entry points: the declaration file in the manifest, and the module. */
 const entries = () => {
   const { exports } = JSON.parse(fs.readFileSync(path.join(folder, "package.json"), "utf8"))
   return /** @type {Array<Entry>} */ (Object.values(exports).filter((entry) => typeof entry === "object")).map(
@@ -63,7 +63,7 @@ const entries = () => {
 }
 
 /**
- * Makes a module's imports name published files; the modules that it imports.
+ * Rewrites the imports of a module to published file names. Returns the imported modules.
  *
  * @param {string} file
  */
@@ -95,7 +95,7 @@ const removeOthers = (wanted) => {
 }
 
 /**
- * The errors of the compiler that matter: a module that is not published may have types that cannot be written.
+ * Returns the relevant compiler errors. A module that is not published may have types that cannot be written.
  *
  * @param {ReadonlyArray<string>} printed
  * @param {ReadonlySet<string>} published

@@ -1,6 +1,6 @@
 /**
- * What every install of this clone ends with: the command `divisi` is there, as `npx divisi` finds it. An install that is
- * not pnpm's own also sets the clone up, for npm reads neither `workspace:` nor pnpm's lock file.
+ * Last step of every installation of this clone: creates the `divisi` command for `npx divisi`. If another package
+ * manager than pnpm was used, also sets up the clone, because npm supports neither `workspace:` nor pnpm's lock file.
  */
 import { linkCommand } from "./bin.mjs"
 import { setUp } from "./set-up.mjs"

@@ -1,4 +1,4 @@
-/** Lets one set-up run at a time, so that `npm start` and `npm test` may be called at once. */
+/** Ensures that only one set-up runs at a time, so that `npm start` and `npm test` can be called concurrently. */
 import fs from "node:fs"
 import path from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -25,15 +25,15 @@ const take = () => {
   }
 }
 
-// Longer than any set-up takes: the process of that number is another one by now.
+// Longer than any set-up takes. After that, the process id was reused by another process.
 const maxAgeMillis = 30 * 60_000
 
-/** The process that holds the lock, when it still runs. */
+/** Returns the process that holds the lock, if it is still running. */
 const holder = () => {
   try {
     if (Date.now() - fs.statSync(file).mtimeMs > maxAgeMillis) return undefined
     const pid = Number(fs.readFileSync(file, "utf8"))
-    // An empty file is one that is being written.
+    // An empty file is still being written.
     return pid === 0 || isAlive(pid) ? pid : undefined
   } catch {
     return undefined
@@ -50,7 +50,7 @@ export const withLock = async (run) => {
   let said = false
   while (!take()) {
     const pid = holder()
-    // What a killed set-up left behind.
+    // The lock was left by a killed set-up.
     if (pid === undefined) fs.rmSync(file, { force: true })
     else if (!said) process.stderr.write(`Waiting for the set-up that process ${pid} is running …\n`)
     said ||= pid !== undefined

@@ -1,4 +1,4 @@
-/** The oldest Node that Effect and the tools run on; `engines` in package.json says the same. */
+/** The oldest Node version supported by Effect and the tools, equal to `engines` in package.json. */
 export const minimum = "22.19"
 
 /**

@@ -1,8 +1,8 @@
-/** The command that runs npm: the one that runs this script, or else the one on the path. */
+/** Returns the command for npm: the one that runs this script, or the one on the PATH. */
 export const npm = () => {
   const own = process.env.npm_execpath
   return own?.endsWith("npm-cli.js") ? [process.execPath, own] : ["npm"]
 }
 
-/** By default npm tries for minutes before it says that there is no network. */
+/** Limits retries. By default, npm retries for minutes before it reports that there is no network. */
 export const patience = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"]

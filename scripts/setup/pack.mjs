@@ -1,14 +1,14 @@
 /**
- * Packs packages of this clone as they would be published, for projects outside of it that need them before they are:
- * `node scripts/setup/pack.mjs FOLDER @divisi/core …`. Prints the files by the packages' names as JSON. `divisi provider
- * new` and `divisi init` call it.
+ * Packs packages of this clone as for publication, for projects outside of it that need them before a release: `node
+ * scripts/setup/pack.mjs FOLDER @divisi/core …`. Prints the file names by package name as JSON. Used by `divisi
+ * provider new` and `divisi init`.
  */
 import { run, SetUpError, stage } from "./progress.mjs"
 import { buildMissing, pnpm, setUp } from "./set-up.mjs"
 import { closure } from "./workspace.mjs"
 
 /**
- * Packs some packages, and what they need of this clone, into a folder; the names of the files by the packages' names.
+ * Packs packages, and their dependencies in this clone, into a folder. Returns the file names by package name.
  *
  * @param {ReadonlyArray<string>} names
  * @param {string} to
@@ -28,7 +28,7 @@ const pack = async (names, to) => {
   )
 }
 
-// Whoever asked may have been killed: then nobody hears it.
+// The calling process may have been killed, so errors on the output are ignored.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => process.exit(1))
 
 const [to = "", ...names] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 /**
- * Runs before a package is packed, in its folder: builds it with its declarations where they are missing or older than
- * its sources, as set-up leaves them out.
+ * Runs in a package's folder before it is packed. Builds the package with its declarations, if they are missing or
+ * outdated, because set-up skips declarations.
  */
 import { SetUpError } from "./progress.mjs"
 import { buildMissing } from "./set-up.mjs"

@@ -1,6 +1,6 @@
 /**
- * Says on standard error what set-up does: a line for each stage, which moves while it runs on a terminal. What the
- * tools print goes to a log, of which the end is shown when a stage fails.
+ * Shows the progress of set-up on standard error: one line per stage, which is animated on a terminal. The output of
+ * tools is written to a log, the end of which is shown if a stage fails.
  */
 import { spawn } from "node:child_process"
 import fs from "node:fs"
@@ -11,17 +11,17 @@ const logFile = path.join(stateFolder, "set-up.log")
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
 const isLive = Boolean(process.stderr.isTTY) && !process.env.CI && process.env.TERM !== "dumb"
 
-/** A stage that failed; its message is all that a person needs to see. */
+/** A failed stage. Its message is sufficient for the user. */
 export class SetUpError extends Error {}
 
 /** @param {number} since */
 const seconds = (since) => `${((Date.now() - since) / 1000).toFixed(1)} s`
 
-/** Says that the stages that follow are those of a fresh clone. */
+/** Prints that the following stages set up a new clone. */
 export const title = () => process.stderr.write("Setting up Divisi (this is done once):\n")
 
 /**
- * Runs one stage under a progress line.
+ * Runs one stage with a progress line.
  *
  * @template A
  * @param {string} label
@@ -48,7 +48,7 @@ export const stage = async (label, run) => {
 }
 
 /**
- * Runs a command with its output in the log.
+ * Runs a command and writes its output to the log.
  *
  * @param {ReadonlyArray<string>} command
  * @param {string} cwd

@@ -1,6 +1,6 @@
 /**
- * Brings a clone to the state in which its commands run: dependencies installed, packages built. What was done before
- * is not done again, and what was interrupted is done anew.
+ * Prepares a clone so that its commands can run: installs dependencies and builds packages. Completed work is not
+ * repeated, and interrupted work is restarted.
  */
 import { spawnSync } from "node:child_process"
 import fs from "node:fs"
@@ -26,8 +26,8 @@ const explainInstall = (output) =>
     : undefined
 
 /**
- * The command that runs the pnpm of package.json's `packageManager`: the one on the path where it has that version,
- * else the one that npm brings.
+ * Returns the command for the pnpm version in package.json's `packageManager`: the one on the PATH if it has that
+ * version, otherwise one installed by npm.
  *
  * @returns {ReadonlyArray<string>}
  */
@@ -45,7 +45,7 @@ export const pnpm = () => {
   return [...npm(), "exec", "--yes", ...patience, `--package=${packageManager}`, "--", "pnpm"]
 }
 
-// By default pnpm tries for many minutes before it says that there is no network.
+// By default, pnpm retries for many minutes before it reports that there is no network.
 const installOptions = [
   "--frozen-lockfile",
   "--config.confirmModulesPurge=false",
@@ -60,8 +60,8 @@ const install = () =>
 const declarations = path.join(root, "scripts/setup/declarations.mjs")
 
 /**
- * The scripts that a package's build runs after tsup, which empties `dist` first, and before its declarations:
- * `tsup && node scripts/template.ts && node ../../scripts/setup/declarations.mjs`.
+ * Returns the scripts that a package's build runs between tsup, which empties `dist`, and the declarations: `tsup &&
+ * node scripts/template.ts && node ../../scripts/setup/declarations.mjs`.
  *
  * @param {Member} member
  */
@@ -72,7 +72,7 @@ const afterBuild = ({ folder, manifest }) => {
 }
 
 /**
- * Does something for each package, as many at once as there are cores.
+ * Processes the packages in parallel, one per core.
  *
  * @param {ReadonlyArray<Member>} members
  * @param {(member: Member) => Promise<void>} work
@@ -86,7 +86,7 @@ const forEach = async (members, work) => {
 }
 
 /**
- * Builds packages without their declarations, which only others than this workspace need.
+ * Builds packages without declarations, which are needed only outside of this workspace.
  *
  * @param {ReadonlyArray<Member>} stale
  * @param {(member: Member) => void} built
@@ -101,7 +101,7 @@ const build = (stale, built) => {
 }
 
 /**
- * Whether a package is built with its declarations, which set-up leaves out, and since its last edit.
+ * Whether a package is built, including its declarations, and was not edited since.
  *
  * @param {Member} member
  */
@@ -111,7 +111,7 @@ const isWhole = ({ folder }) => {
 }
 
 /**
- * Builds those of some packages that are not built as they are published, with their declarations.
+ * Builds packages completely, including declarations, unless they already are.
  *
  * @param {ReadonlyArray<Member>} members
  */
@@ -142,7 +142,7 @@ const findStale = (state, wanted, dependencies) =>
   })
 
 /**
- * Sets up what the given packages need to run.
+ * Sets up everything required to run the given packages.
  *
  * @param {ReadonlyArray<Member>} wanted
  */
@@ -182,7 +182,7 @@ const isSetUp = (wanted) => {
 }
 
 /**
- * Sets up what the given packages need to run. Says what is wrong and returns false when that fails.
+ * Sets up everything required to run the given packages. If this fails, prints the reason and returns false.
  *
  * @param {ReadonlyArray<Member>} wanted
  * @returns {Promise<boolean>}

@@ -1,4 +1,6 @@
-/** What set-up did last time, so that it does nothing twice: a small JSON file, replaced in one move. */
+/**
+ * Stores the results of the last set-up, so that nothing is repeated: a small JSON file that is replaced atomically.
+ */
 import { createHash } from "node:crypto"
 import fs from "node:fs"
 import path from "node:path"
@@ -30,7 +32,7 @@ export const write = (state) => {
 }
 
 /**
- * Every file below some files and folders, in order; what does not exist is left out.
+ * Returns all files below the given files and folders, in order. Missing ones are skipped.
  *
  * @param {string} folder
  * @param {ReadonlyArray<string>} names
@@ -44,7 +46,7 @@ const filesIn = (folder, names) =>
     return stat.isDirectory() ? filesIn(at, fs.readdirSync(at).sort()) : [at]
   })
 
-/** A fingerprint of what dependencies are installed from: the lock file, the manifests, the platform. */
+/** Returns a fingerprint of everything that determines the dependencies: lock file, manifests and platform. */
 export const dependenciesFingerprint = () => {
   const hash = createHash("sha256").update(`${process.platform} ${process.arch} `)
   const manifests = members().map(({ folder }) => path.join(folder, "package.json"))
@@ -54,7 +56,7 @@ export const dependenciesFingerprint = () => {
   return hash.digest("hex")
 }
 
-/** Whether every folder of dependencies is still there. */
+/** Whether all dependency folders still exist. */
 export const dependenciesExist = () =>
   members().every(
     ({ folder, manifest }) =>
@@ -63,7 +65,7 @@ export const dependenciesExist = () =>
   )
 
 /**
- * The files that a package is built from.
+ * Returns the source files for a package's build.
  *
  * @param {string} folder
  */
@@ -73,15 +75,15 @@ const inputs = (folder) => [
 ]
 
 /**
- * When what a package is built from was edited last, in milliseconds since 1970.
+ * Returns the time of the last edit to a package's source files, in milliseconds since 1970.
  *
  * @param {string} folder
  */
 export const newestInput = (folder) => Math.max(...inputs(folder).map((name) => fs.statSync(name).mtimeMs))
 
 /**
- * A fingerprint of what a package is built from. Sizes and times of the
- * files stand for their content: an edit changes them, and looking at them takes milliseconds.
+ * Returns a fingerprint of a package's source files. It uses sizes and times instead of contents, because these change
+ * with each edit and can be read within milliseconds.
  *
  * @param {string} folder
  * @param {string} dependencies fingerprint of the installed dependencies
@@ -96,7 +98,7 @@ export const buildFingerprint = (folder, dependencies) => {
 }
 
 /**
- * What a build wrote, relative to the package.
+ * Returns the files written by a build, relative to the package.
  *
  * @param {string} folder
  */

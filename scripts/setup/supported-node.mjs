@@ -1,4 +1,4 @@
-// Prints the program of a Node that is new enough, for shell scripts; exit code 1 where there is none.
+// Prints the path of a supported Node, for shell scripts. Exits with code 1 if there is none.
 import { SetUpError } from "./progress.mjs"
 import { supportedNode } from "./with-node.mjs"
 

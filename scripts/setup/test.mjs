@@ -8,8 +8,8 @@ import { closure, root, stateFolder } from "./workspace.mjs"
 const report = path.join(stateFolder, "tests.json")
 
 /**
- * How the run ended: the last line, which says whether all is well and how many tests say so, and the exit code. A run
- * in which no test ran has failed, though vitest ends it with 0.
+ * Prints a last line with the result and the number of tests, and returns the exit code. A run without any test counts
+ * as failed, although vitest exits with 0.
  */
 const verdict = (/** @type {number} */ code, /** @type {number} */ since) => {
   const time = `${((Date.now() - since) / 1000).toFixed(0)} s`
@@ -22,7 +22,7 @@ const verdict = (/** @type {number} */ code, /** @type {number} */ since) => {
   return { code, line: `PASSED: all ${numPassedTests} tests (${time})` }
 }
 
-// Tests import sources; only those that start the command line need it built.
+// Tests import sources. Only those that start the command line need a build.
 if (await setUp(closure("@divisi/cli"))) {
   const since = Date.now()
   const vitest = path.join(
@@ -35,7 +35,7 @@ if (await setUp(closure("@divisi/cli"))) {
     cwd: root,
     stdio: "inherit"
   })
-  // A terminal sends Ctrl-C to both: this process waits for vitest to end.
+  // A terminal sends Ctrl-C to both processes, and this one waits for vitest to exit.
   process.on("SIGINT", () => {})
   child.on("close", (code, signal) => {
     const ended = verdict(code ?? (signal === "SIGINT" ? 130 : 1), since)

@@ -1,6 +1,6 @@
 /**
- * Runs scripts of this clone with a Node that is new enough: the machine's own, or one that npm installs into `.divisi`.
- * Works from Node 16 on, so this file and all that it imports keep to what that can run.
+ * Runs scripts of this clone with a supported Node: the machine's own, or one that npm installs into `.divisi`. This
+ * file and its imports must work with Node 16.
  */
 import { spawn } from "node:child_process"
 import fs from "node:fs"
@@ -11,7 +11,7 @@ import { npm, patience } from "./npm.mjs"
 import { run, SetUpError, stage } from "./progress.mjs"
 import { stateFolder } from "./workspace.mjs"
 
-// Outside of node_modules, which belongs to pnpm.
+// Outside of node_modules, which is managed by pnpm.
 const folder = path.join(stateFolder, "node24")
 const executable = process.platform === "win32" ? "node.exe" : "node"
 const brought = path.join(folder, "node_modules/node/bin", executable)
@@ -20,13 +20,16 @@ const explain = () =>
   "Node 24 could not be installed from the npm registry. Check the network (and npm's proxy and registry settings) and\n" +
   "run the same command again, or install Node from https://nodejs.org"
 
-/** Installs Node beside its place and moves it there at the end, so that a killed install leaves none behind. */
+/**
+ * Installs Node into a temporary folder and moves it to its final location, so that a killed installation leaves
+ * nothing incomplete behind.
+ */
 const install = async () => {
   const part = `${folder}.part`
   fs.rmSync(part, { recursive: true, force: true })
   fs.mkdirSync(part, { recursive: true })
   fs.writeFileSync(path.join(part, "package.json"), '{ "private": true }\n')
-  // It has to be whole also where the user's settings leave scripts out, for a script puts the program in its place.
+  // Install scripts must run even if the user's settings disable them, because a script puts the program in place.
   const options = ["--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts=false", ...patience]
   await run([...npm(), "install", ...options, "node@24"], part, explain)
   fs.rmSync(folder, { recursive: true, force: true })
@@ -34,8 +37,7 @@ const install = async () => {
 }
 
 /**
- * The program of a Node that is new enough; says on standard error what is installed, and throws `SetUpError` where that
- * fails.
+ * Returns the path of a supported Node. Reports an installation on standard error, and throws `SetUpError` if it fails.
  *
  * @returns {Promise<string>}
  */
@@ -51,7 +53,7 @@ export const supportedNode = async () => {
 }
 
 /**
- * Runs this process's own command with another Node, which gets its signals and gives it its exit code.
+ * Runs this process's command with another Node, forwarding signals to it and its exit code back.
  *
  * @param {string} node
  */
@@ -77,7 +79,7 @@ const handOver = (node) => {
 }
 
 /**
- * Calls `load` where this Node is new enough, and otherwise runs the whole command again with one that is.
+ * Calls `load` if this Node is supported. Otherwise, runs the whole command again with one that is.
  *
  * @param {() => Promise<unknown>} load
  */

@@ -1,18 +1,18 @@
 /**
- * What the workspace consists of, read from its manifests with nothing but Node: set-up runs before there is anything
- * else.
+ * The packages of the workspace, read from its manifests using only Node, because set-up runs before anything is
+ * installed.
  */
 import fs from "node:fs"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
 
-/** The root folder of the workspace. */
+/** Root folder of the workspace. */
 export const root = path.resolve(fileURLToPath(new URL("../..", import.meta.url)))
 
-/** Where set-up and checks keep what they know between calls; git ignores it. */
+/** Folder in which set-up and checks store data between calls. Ignored by git. */
 export const stateFolder = path.join(root, ".divisi")
 
-/** The file that runs TypeScript 7, once dependencies are installed. */
+/** Path of the TypeScript 7 compiler, which exists after dependencies were installed. */
 export const compiler = path.join(root, "node_modules/typescript-7/bin/tsc")
 
 /** @param {string} folder relative to the root */
@@ -55,16 +55,16 @@ const member = (folder) => ({
   manifest: JSON.parse(fs.readFileSync(path.join(folder, "package.json"), "utf8"))
 })
 
-/** The published packages. */
+/** Returns the published packages. */
 export const packages = () => foldersIn("packages").map(member)
 
-/** The example apps; an example that is published is no part of this workspace. */
+/** Returns the example apps. A published example is not part of this workspace. */
 export const examples = () =>
   foldersIn("examples")
     .map(member)
     .filter(({ manifest }) => manifest.private === true)
 
-/** Every folder with a manifest, the root included: the root, `packages/*`, `examples/*`, `verify/*`, `lab/*`. */
+/** Returns every folder with a manifest: the root, `packages/*`, `examples/*`, `verify/*` and `lab/*`. */
 export const members = () => [
   member(root),
   ...packages(),
@@ -74,7 +74,7 @@ export const members = () => [
 ]
 
 /**
- * A package and all packages of this workspace that it needs at run time, or that it can use when they are there.
+ * Returns a package and all packages in this workspace that it requires at run time or can optionally use.
  *
  * @param {string} name
  * @param {{ withOptional?: boolean }} [options] false: only what it needs

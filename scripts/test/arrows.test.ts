@@ -89,7 +89,7 @@ describe("arrows", () => {
       subject(name, { manifest: { name: `@divisi/${name}`, [field]: { "@divisi/testkit": "*" } } })
     expect(violations([user("providers-x", "devDependencies")])).toEqual([])
     expect(violations([user("providers-x", "dependencies")])).toHaveLength(1)
-    // The testkit stands on it.
+    // The testkit depends on this package.
     expect(violations([user("trainer", "devDependencies")])).toHaveLength(1)
   })
 

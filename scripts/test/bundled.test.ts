@@ -1,4 +1,4 @@
-/** An app that a bundler has made one file of calls its vendors, in both formats of modules. */
+/** Tests that an app bundled into one file can call its vendors, in both module formats. */
 import { execFile } from "node:child_process"
 import fs from "node:fs"
 import os from "node:os"

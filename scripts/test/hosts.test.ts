@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { findHosts } from "../checks/hosts.ts"
 
-// Put together here, so that this file does not name one.
+// Assembled here, so that this file does not contain the name.
 const host = ["registry", "npmjs", "org"].join(".")
 
 describe("hosts", () => {

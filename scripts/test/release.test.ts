@@ -75,7 +75,7 @@ describe("the packages of this workspace", () => {
     }
   })
 
-  // It makes versions alone: what could publish is not called from a test.
+  // This only creates versions. Tests never call code that could publish.
   it("become one version with changelogs of their changesets, by one command", () => {
     const clone = path.join(root, "clone")
     for (const name of [".changeset", "package.json", "pnpm-workspace.yaml"]) {

@@ -7,7 +7,10 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest"
 const scripts = path.join(import.meta.dirname, "..")
 let clone: string
 
-/** A clone with one script, and an npm that installs this test's own Node, or says that there is no network. */
+/**
+ * A clone with one script, and an npm that either installs the Node running this test or reports that there is no
+ * network.
+ */
 beforeEach(() => {
   clone = fs.mkdtempSync(path.join(os.tmpdir(), "divisi a clone "))
   fs.cpSync(path.join(scripts, "setup"), path.join(clone, "scripts/setup"), { recursive: true })
@@ -32,7 +35,7 @@ fs.mkdirSync("node_modules/node/bin", { recursive: true })
 fs.symlinkSync(process.execPath, "node_modules/node/bin/node")
 `
   )
-  // As its own Node seems old, and the one that is installed into this clone does not.
+  // This makes the clone's own Node look too old, and the installed one supported.
   write(
     "old.mjs",
     `if (!process.env.PATH.includes(${JSON.stringify(path.join(clone, ".divisi"))}))

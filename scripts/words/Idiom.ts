@@ -1,9 +1,9 @@
-/** Words of the idiom that this project is leaving, and the words of the field. */
+/** Idioms that this project avoids, with replacements. */
 
 export interface Fault {
   readonly kind: "idiom" | "relative" | "long"
   readonly found: string
-  /** The words to use instead. */
+  /** Suggested replacement. */
   readonly instead: string
 }
 
@@ -52,12 +52,14 @@ const idioms: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
 
 const relative = /^(?:What|Who|Whom|Whose|Whoever|Whatever|Where|Wherever)\b(?!.*\?$)/
 
-/** More words than a sentence of a guide may have. */
+/** Maximum number of words in a sentence of a guide. */
 const longest = 35
 
 const wordsIn = (sentence: string): number => sentence.split(/\s+/).filter((word) => /\w/.test(word)).length
 
-/** The faults of a sentence. Headings and names may begin with a relative; length counts in guides alone. */
+/**
+ * Returns the faults of a sentence. Headings and names may begin with a relative, and length is checked only in guides.
+ */
 export const faultsOf = (
   sentence: string,
   options: { readonly isHeading: boolean; readonly isGuide: boolean }

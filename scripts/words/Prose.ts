@@ -1,9 +1,9 @@
-/** Prose of a repository: sentences with their lines, read from Markdown, comments, strings and names of tests. */
+/** Extracts prose from a repository: sentences with their lines, from Markdown, comments, strings and test names. */
 
-/** A run of text without code: a paragraph, a list item, a table cell, a comment, a string. */
+/** A piece of text without code: a paragraph, list item, table cell, comment or string. */
 export interface Passage {
   readonly text: string
-  /** The line of the file on which each character of `text` is; the last entry that is not after it counts. */
+  /** Line numbers in the file: each entry applies to characters of `text` from its offset up to the next entry's. */
   readonly lines: ReadonlyArray<readonly [offset: number, line: number]>
   readonly isHeading?: boolean | undefined
 }
@@ -23,7 +23,7 @@ const lineAt = ({ lines }: Passage, offset: number): number => {
   return line
 }
 
-/** Short quotations are words that a sentence is about, and code is no prose. */
+/** Removes code and short quotations, which are terms that a sentence is about. */
 const withoutCode = (text: string): string =>
   text
     .replace(/\{@link\s+([^}|\s]+)[^}]*\}/g, (found) => "CODE".padEnd(found.length))
@@ -31,7 +31,7 @@ const withoutCode = (text: string): string =>
     .replace(/"[^"\n]{1,40}"/g, (found) => "QUOTE".padEnd(found.length))
     .replace(/\]\([^)\s]*\)/g, (found) => "".padEnd(found.length))
 
-/** Splits a passage where a full stop, a question or an exclamation mark ends a sentence. */
+/** Splits a passage into sentences, which end with a full stop, a question mark or an exclamation mark. */
 export const sentences = (passage: Passage): ReadonlyArray<Sentence> => {
   const text = withoutCode(passage.text)
   const found: Array<Sentence> = []
@@ -62,7 +62,7 @@ const joined = (parts: ReadonlyArray<readonly [text: string, line: number]>): Pa
   return { text, lines }
 }
 
-/** The passages of a Markdown page, without front matter, code blocks, comments and what scripts write. */
+/** Returns the passages on a Markdown page, without front matter, code blocks, comments and generated text. */
 export const ofMarkdown = (page: string): ReadonlyArray<Passage> => {
   const passages: Array<Passage> = []
   let open: Array<readonly [string, number]> = []
@@ -103,16 +103,19 @@ export const ofMarkdown = (page: string): ReadonlyArray<Passage> => {
   return passages
 }
 
-/** A piece of a program. */
+/** A token in a program. */
 export interface Token {
   readonly kind: "comment" | "string"
   readonly text: string
   readonly line: number
-  /** The code before it, at most 40 characters. */
+  /** The preceding code, at most 40 characters. */
   readonly before: string
 }
 
-/** The comments and strings of TypeScript. The code before a slash decides between a regular expression and a division. */
+/**
+ * Returns the comments and strings in TypeScript code. The code before a slash determines whether it starts a regular
+ * expression or is a division.
+ */
 export const tokens = (code: string): ReadonlyArray<Token> => {
   const found: Array<Token> = []
   let line = 1
@@ -175,7 +178,7 @@ export const tokens = (code: string): ReadonlyArray<Token> => {
   return found
 }
 
-/** The comments of a program; lines of `//` that follow each other are one. Directives of tools are left out. */
+/** Returns the comments in a program. Consecutive `//` lines are combined. Tool directives are omitted. */
 export const ofComments = (all: ReadonlyArray<Token>): ReadonlyArray<Passage> => {
   const passages: Array<Passage> = []
   let open: Array<readonly [string, number]> = []
@@ -205,7 +208,7 @@ export const ofComments = (all: ReadonlyArray<Token>): ReadonlyArray<Passage> =>
   return passages
 }
 
-/** Strings that are sentences for people: four words or more. */
+/** Returns strings that are human-readable sentences, with at least four words. */
 export const ofStrings = (all: ReadonlyArray<Token>): ReadonlyArray<Passage> =>
   all
     .filter(({ before, kind, text }) => kind === "string" && text.split(/\s+/).length > 3 && !isTestName(before))
@@ -213,7 +216,7 @@ export const ofStrings = (all: ReadonlyArray<Token>): ReadonlyArray<Passage> =>
 
 const isTestName = (before: string): boolean => /\b(?:it|test|describe)(?:\.\w+)*(?:\([^()]*\))?\(\s*$/.test(before)
 
-/** The names of tests. */
+/** Returns the names of tests. */
 export const ofTests = (all: ReadonlyArray<Token>): ReadonlyArray<Passage> =>
   all
     .filter(({ before, kind }) => kind === "string" && isTestName(before))

@@ -239,7 +239,7 @@ export const make = Effect.fnUntraced(function* (
         if (claimed === undefined || claimed === "claimed" || claimed.epoch !== epoch) return Effect.void
         if (batches.length > 0) unwritten.set(run, { id: claimed.id, batches })
         held.delete(run)
-        // //The database was unreachable a moment ago, so the caller does not wait for it again.
+        // The database was unreachable a moment ago, so the caller does not wait for it again.
         if (batches.length > 0) return giveBackLater(run)
         return Effect.catch(releaseAll(claimed), () => giveBackLater(run))
       }),

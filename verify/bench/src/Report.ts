@@ -42,7 +42,7 @@ const versionOf = (name: string): string => {
     try {
       return JSON.parse(readFileSync(join(path, name, "package.json"), "utf8")).version
     } catch {
-      // //Not in this folder: continue in the parent, as Node does.
+      // Not in this folder: continue in the parent, as Node does.
     }
   }
   throw new Error(`${name} is not installed: run pnpm install (looked from ${dirname(import.meta.url)}).`)

@@ -36,7 +36,7 @@ const reply = async (child: ChildProcess, start: Start): Promise<Report> => {
 
 const open = async (start: Start, skipped: Measured["skipped"]): Promise<Child | undefined> => {
   const child = fork(new URL("./child.js", import.meta.url), {
-    // //The output of a contender must not mix with the JSON on standard output.
+    // The output of a contender must not mix with the JSON on standard output.
     stdio: ["ignore", "ignore", "inherit", "ipc"],
     execArgv: ["--expose-gc", "--max-old-space-size=4096"]
   })

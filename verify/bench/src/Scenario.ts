@@ -59,7 +59,7 @@ export interface Outcome {
 
 /** Returns a pseudo-random number from 0 to 1 that depends only on the given values. */
 const chance = (...parts: ReadonlyArray<string | number>): number => {
-  // //Hashes of similar strings have similar low bits, so the bits are mixed.
+  // Hashes of similar strings have similar low bits, so the bits are mixed.
   let bits = Hash.string(parts.join("/")) | 0
   bits = Math.imul(bits ^ (bits >>> 16), 0x45d9f3b)
   bits = Math.imul(bits ^ (bits >>> 16), 0x45d9f3b)
@@ -244,7 +244,7 @@ const odd = (counts: ReadonlyMap<string, number>, expected: (key: string) => num
 }
 
 const settled = (ledger: Budget.Ledger, limits: Budget.Limits): boolean => {
-  // //The remaining budget can be reserved down to the last call only if no reservation is left.
+  // The remaining budget can be reserved down to the last call only if no reservation is left.
   const { calls, costUsd, usage } = ledger.spent()
   const left = {
     costUsd: Math.max(0, (limits.costUsd ?? costUsd) - costUsd - 1e-9),
@@ -302,7 +302,7 @@ const checks = (
     equal("nothing is still reserved", settled(ledger, budget), true),
     ...[...books.providers].flatMap(([key, { most, starts }]) => [
       atMost(`calls of ${key} at once`, most, limits.concurrency),
-      // //The bucket refills by the wall clock, in whole milliseconds, and a call starts shortly after it was admitted.
+      // The bucket refills by the wall clock, in whole milliseconds, and a call starts shortly after it was admitted.
       // The first calls start only after all runs have begun, and until then the bucket refills.
       atMost(
         `calls of ${key} beyond its rate`,
@@ -343,7 +343,7 @@ export const run = Effect.fnUntraced(function* (scenario: Scenario) {
     })
     if (chance(index, "interrupted") >= scenario.interrupted) return yield* run.result
     const stopper = yield* Effect.forkChild(
-      // //Most calls are made early, so most interruptions are early as well.
+      // Most calls are made early, so most interruptions are early as well.
       Effect.andThen(Effect.sleep(chance(index, "when") ** 4 * expectedMillis), run.interrupt)
     )
     const result = yield* run.result

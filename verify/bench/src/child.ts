@@ -37,7 +37,7 @@ const firstRun = async (id: ContenderId): Promise<number> => {
   return millis
 }
 
-// //Temporary files and servers are removed when the process exits.
+// Temporary files and servers are removed when the process exits.
 process.once("SIGTERM", () => process.exit())
 
 process.once("message", async ({ contender, row, settings }: Start) => {

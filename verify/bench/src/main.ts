@@ -34,7 +34,7 @@ const readOptions = () => {
     help: { type: "boolean" }
   } as const
   try {
-    // //`pnpm bench -- --quick` passes the dashes on.
+    // `pnpm bench -- --quick` passes the dashes on.
     return parseArgs({ args: process.argv.slice(2).filter((arg) => arg !== "--"), options }).values
   } catch (error) {
     return fail((error as Error).message)
@@ -72,7 +72,7 @@ for (const id of wantedRows) {
   results[id] = Report.row(id, await measure(id, wantedContenders, settings))
 }
 
-// //The output path is specific to this machine, so it is not recorded.
+// The output path is specific to this machine, so it is not recorded.
 const command = [
   "pnpm bench",
   ...(only === undefined ? [] : ["--only", only]),

@@ -11,7 +11,7 @@ const readRuns = (): number => {
     const { help, runs } = parseArgs({ args: process.argv.slice(2).filter((arg) => arg !== "--"), options }).values
     if (!help && Number.isInteger(Number(runs)) && Number(runs) >= 1) return Number(runs)
   } catch {
-    // //Continues with the usage message.
+    // Continues with the usage message.
   }
   process.stderr.write("Usage: pnpm stress [--runs N]\n\n  --runs N   how many runs at once (10000)\n")
   process.exit(2)
@@ -27,7 +27,7 @@ const scenarios = (runs: number): ReadonlyArray<Scenario> => {
   return [
     { name: "an ample budget", runs, budget: ample, limits, failing: 0.03, interrupted: 0 },
     {
-      // //The worst case is reserved first, so near the limit calls wait until others are settled.
+      // The worst case is reserved first, so near the limit calls wait until others are settled.
       name: "a budget that does not last",
       runs,
       budget: { ...ample, costUsd: runs * 4.5 * 0.000215 },

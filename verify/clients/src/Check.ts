@@ -43,7 +43,7 @@ export const run = (
       try {
         if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL")
       } catch {
-        // //The whole process group has already exited.
+        // The whole process group has already exited.
       }
     }
     const limit = setTimeout(() => {

@@ -3,7 +3,7 @@ import * as Chaos from "../src/Chaos.ts"
 
 if (!Chaos.isPossible()) console.warn("Not tested: chaos needs initdb, pg_ctl and postgres.")
 
-// //Servers are processes, some of which are killed and restarted. `pnpm durability chaos` sends 5,000 questions under
+// Servers are processes, some of which are killed and restarted. `pnpm durability chaos` sends 5,000 questions under
 // 500 faults.
 it.skipIf(!Chaos.isPossible())(
   "servers on one Postgres answer each question once and pay for nothing twice, under faults",

@@ -9,7 +9,7 @@ const root = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-journals-"))
 afterAll(() => fs.rmSync(root, { recursive: true }))
 let files = 0
 
-// //These tests are here and not in the tested packages, because the testkit depends on those packages.
+// These tests are here and not in the tested packages, because the testkit depends on those packages.
 JournalContract.contract({
   name: "The journal on disk",
   fresh: () => {

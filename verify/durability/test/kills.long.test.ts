@@ -1,7 +1,7 @@
 import { expect, it } from "vitest"
 import * as Kills from "../src/Kills.ts"
 
-// //Each kill requires a new process.
+// Each kill requires a new process.
 const timeout = 300_000
 
 it("a run that is killed at any write of its journal goes on, and is the run that it would have been", {

@@ -3,7 +3,7 @@ import * as Machines from "../src/Machines.ts"
 
 if (!Machines.isPossible()) console.warn("Not tested: machines needs initdb, pg_ctl and postgres.")
 
-// //`pnpm durability machines` is the long version.
+// `pnpm durability machines` is the long version.
 it.skipIf(!Machines.isPossible())(
   "runs of a cluster end once each, and no received answer is paid for twice, under faults",
   { timeout: 400_000 },

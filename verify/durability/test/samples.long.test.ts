@@ -4,7 +4,7 @@ import * as Samples from "../src/Samples.ts"
 
 if (!Machines.isPossible()) console.warn("Not tested: samples needs initdb, pg_ctl and postgres.")
 
-// //`pnpm durability samples` is the long version.
+// `pnpm durability samples` is the long version.
 it.skipIf(!Machines.isPossible())(
   "an evaluation on three machines has the report of one, though one is killed and one is frozen",
   async () => {

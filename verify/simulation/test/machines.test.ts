@@ -17,7 +17,7 @@ describe.skipIf(!hasPostgres)("machines that share a database", () => {
   it("end each run once, pay nothing twice without a fault, and exceed no budget", { timeout: 240_000 }, async () => {
     const found = await simulate({ seed: 1, ...small, url: server.url })
     expect(found.problems).toEqual([])
-    // //This world has takeovers, lost calls, and a budget that is too small.
+    // This world has takeovers, lost calls, and a budget that is too small.
     expect(found.takeovers).toBeGreaterThan(10)
     expect(found.callsAgain).toBeGreaterThan(10)
     expect(found.endings.budget).toBeGreaterThan(10)

@@ -101,7 +101,7 @@ const sourceOf = Effect.fnUntraced(function* ({
     catch: (error) => usage(`Cannot read ${folder.value}: ${messageOf(error)}.`)
   })
   const open = (file: string) => DiskJournal.make({ file })
-  // //A folder can contain other databases, such as the answers of an evaluation. A file that is specified explicitly
+  // A folder can contain other databases, such as the answers of an evaluation. A file that is specified explicitly
   // is a journal.
   const isNamed = files.length === 1 && files[0] === place
   const found = yield* Effect.forEach(files, (file) =>

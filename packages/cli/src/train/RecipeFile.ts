@@ -40,7 +40,7 @@ export const read = (folder: string): Effect.Effect<Asked, Failure> =>
       const asked: unknown = JSON.parse(readFileSync(path.join(folder, name), "utf8"))
       if (isAsked(asked)) return Effect.succeed(asked)
     } catch {
-      // //The error below covers this case: the run was not started by this command.
+      // The error below covers this case: the run was not started by this command.
     }
     return Effect.fail(
       usage(

@@ -54,7 +54,7 @@ export const live = (output: Output): TrainOutput => {
   const draw = (lines: (view: TrainView.TrainView, width: number) => ReadonlyArray<Line>) => {
     if (view === undefined) return
     const window = size()
-    // //Some terminals wrap a line that is exactly as wide as the window.
+    // Some terminals wrap a line that is exactly as wide as the window.
     const next = lines(view, window.columns - 1).slice(0, Math.max(1, window.rows - 1))
     output.write(Block.frame(before, next, window))
     before = next

@@ -74,7 +74,7 @@ export const oneLine = (text: string): string => clean(text).replace(/\s+/g, " "
 export const wrap = (text: string, width: number, most = Number.POSITIVE_INFINITY): ReadonlyArray<string> =>
   clean(text)
     .trim()
-    // //A visible character consists of at most 16 code units, as in a family emoji.
+    // A visible character consists of at most 16 code units, as in a family emoji.
     .slice(0, 16 * Math.max(1, width) * (most + 1))
     .split("\n")
     .flatMap((paragraph) =>

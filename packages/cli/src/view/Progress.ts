@@ -48,7 +48,7 @@ export const make = (output: Output, { hasBar, isLive, now, plainMillis }: Optio
   let untold: State | undefined
   const draw = ({ done, text, total }: State) => {
     const filled = hasBar && total !== undefined ? `▕${bar(done, total)}▏ ` : ""
-    // //Without a bar, the final text stays visible.
+    // Without a bar, the final text stays visible.
     const isKept = done === total && !hasBar
     output.write(`\r${cut(`${filled}${oneLine(text)}`, (output.columns ?? 80) - 1)}${eraseToEnd}${isKept ? "\n" : ""}`)
     isDrawn = !isKept
@@ -64,7 +64,7 @@ export const make = (output: Output, { hasBar, isLive, now, plainMillis }: Optio
       draw(state)
     },
     close: () => {
-      // //The last plain line shows the final progress, even if the work stopped between two lines.
+      // The last plain line shows the final progress, even if the work stopped between two lines.
       if (!isLive && untold !== undefined) output.write(`${oneLine(untold.text)}\n`)
       untold = undefined
       if (isDrawn) output.write(`\r${eraseToEnd}`)

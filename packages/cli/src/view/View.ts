@@ -79,7 +79,7 @@ export const plain = (
   return {
     show: (event) => {
       silence.hear(event)
-      // //Most events are chunks of text, which are not printed.
+      // Most events are chunks of text, which are not printed.
       const transcript = RunEvent.isTransient(event) ? undefined : run()
       if (transcript === undefined) return
       for (const { key, lines } of PlainView.entries(transcript)) {
@@ -123,7 +123,7 @@ export const live = (output: Output, run: Source, now: () => number): View => {
     const transcript = run()
     if (transcript === undefined) return
     const window = size()
-    // //Some terminals wrap a line that is exactly as wide as the window.
+    // Some terminals wrap a line that is exactly as wide as the window.
     const lines = BlockView.live(transcript, { width: window.columns - 1, height: window.rows - 1, now: now() })
     output.write(Block.frame(before, lines, window))
     before = lines

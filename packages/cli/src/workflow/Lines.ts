@@ -36,7 +36,7 @@ export const resultOf = (reader: Reader, line: string): string => {
  * `JsonLines.longestLine` bytes throws a `LineError` that contains the name `file`.
  */
 export async function* results(reader: Reader, file: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  // //Chunks with the beginning of an incomplete line, joined once the line is complete.
+  // Chunks with the beginning of an incomplete line, joined once the line is complete.
   let begun: Array<Buffer> = []
   let length = 0
   let number = 1

@@ -555,7 +555,7 @@ export const prepare = (session: Session, schema: string): Effect.Effect<"ours" 
   Effect.gen(function* () {
     const found = yield* find(session, schema)
     if (found === steps.length) return "ours"
-    // //If several servers start at once, only one of them creates the tables.
+    // If several servers start at once, only one of them creates the tables.
     yield* session.query("SET LOCAL statement_timeout = 0")
     yield* session.query("SELECT pg_advisory_xact_lock($1::integer, 0)::text", [`${lockClass}`])
     const before = yield* find(session, schema)

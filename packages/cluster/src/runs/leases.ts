@@ -62,7 +62,7 @@ export const make = (clock: Clock.Clock, expireMillis: number): Leases => {
           if (shards.length === 1 && shard !== undefined && isFresh(shard)) return Effect.succeed(shards)
           return confirming(shards, (shards) => storage.refresh(address, shards))
         }),
-      // //Shards are released one at a time, because half of them move when a second server joins. If all were released
+      // Shards are released one at a time, because half of them move when a second server joins. If all were released
       // at once, the last would exceed the statement timeout, which closes the connection and thereby frees all other
       // locks.
       release: (address, shard) =>

@@ -85,7 +85,7 @@ export const make = <A>(base: Journal.Journal, { abandoned, concurrency, maxTake
   const admit = (id: string): Effect.Effect<void> =>
     Effect.suspend(() => {
       const run = owned.get(id)
-      // //A run whose journal has rejected an entry ends on its own.
+      // A run whose journal has rejected an entry ends on its own.
       return run === undefined || run.isRefused || run.isOurs() ? Effect.void : moved(run)
     })
   const claimNow = (id: string) =>
@@ -161,7 +161,7 @@ export const make = <A>(base: Journal.Journal, { abandoned, concurrency, maxTake
       const piece: RunEvent.Listener = (event) => {
         if (event.type === "step-delta") notify(id, event)
       }
-      // //Covers cancellations stored before this check. Later ones reach the run directly.
+      // Covers cancellations stored before this check. Later ones reach the run directly.
       const made = Effect.flatMap(isCancelled, (isCancelled): Effect.Effect<Outcome<A>> => {
         if (isCancelled) return Effect.succeed({ _tag: "Cancelled" })
         if (!place.isOurs()) return Effect.succeed({ _tag: "HandedOver" })

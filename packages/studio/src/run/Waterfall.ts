@@ -126,7 +126,7 @@ export interface Waste {
 /** Adds up the calls without an answer, and the steps that were reassigned or skipped. */
 export const wasteOf = ({ rounds }: Transcript.Transcript): Waste => {
   const steps = rounds.flatMap(({ steps }) => steps.flatMap((step) => [step, ...(step.items ?? [])]))
-  // //A fork repeats failures of the original run without making calls.
+  // A fork repeats failures of the original run without making calls.
   const lost = [...rounds, ...steps].flatMap(({ lost }) => lost).filter(({ unasked }) => unasked !== true)
   const count = (kind: Call["kind"]) => lost.filter((call) => kindOf(call) === kind).length
   return {

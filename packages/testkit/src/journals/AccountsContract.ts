@@ -217,7 +217,7 @@ export const cases: ReadonlyArray<Case> = [
       }
       assert.deepEqual(yield* standing(open, "blue"), once)
       assert.deepEqual((yield* day.standing).total.calls, 1)
-      // //A call that is sent now is a different one, and a call that was given back was not charged anywhere.
+      // A call that is sent now is a different one, and a call that was given back was not charged anywhere.
       yield* blue.settle(yield* blue.reserve(amount(0.5), call, "new"), used(0.25))
       yield* red.release(yield* red.reserve(amount(0.5), "r/0/0/1/0", "replayed"))
       yield* blue.settle(yield* blue.reserve(amount(0.5), "r/0/0/1/0", "replayed"), used(0.5))
@@ -232,7 +232,7 @@ export const cases: ReadonlyArray<Case> = [
       const outers = [yield* account.reserve(amount(0.5)), yield* account.reserve(amount(0.375))]
       const within = (outer: Budget.Reservation, costUsd: number) =>
         account.reserve(amount(costUsd), undefined, "new", { reservations: [outer], above: undefined })
-      // //Each could wait for the other. One of them is refused, and its call is settled.
+      // Each could wait for the other. One of them is refused, and its call is settled.
       const refused = yield* Effect.raceFirst(
         Effect.as(Effect.flip(within(outers[0]!, 0.75)), 0),
         Effect.as(Effect.flip(within(outers[1]!, 0.75)), 1)
@@ -242,7 +242,7 @@ export const cases: ReadonlyArray<Case> = [
       const inner = yield* within(right, 0.75)
       yield* account.settle(inner, used(0.5))
       yield* account.settle(right, used(0.5))
-      // //The outer call used more than it reserved. The excess is charged up to the limit.
+      // The outer call used more than it reserved. The excess is charged up to the limit.
       assert.deepEqual(yield* standing(open, "a"), { calls: 3, costUsd: 1, open: 0, reservedCostUsd: 0 })
     })
   ),
@@ -331,7 +331,7 @@ export const cases: ReadonlyArray<Case> = [
         const account = yield* openIn(open, { name: "a" })
         yield* account.settle(yield* account.reserve(amount(1), "r/0/1/0/0", "resumed"), used(0.25))
         yield* account.settle(yield* account.reserve(amount(1), "r/0/2/0/0", "new"), used(0.25))
-        // //The second call was also sent by the process that died, and nothing shows that it was not sent.
+        // The second call was also sent by the process that died, and nothing shows that it was not sent.
         assert.deepEqual(yield* standing(open, "a"), { calls: 3, costUsd: 1.5, open: 0, reservedCostUsd: 0 })
       })
   ),
@@ -385,7 +385,7 @@ export const cases: ReadonlyArray<Case> = [
         ]
       }
       assert.deepEqual(made, [first, first, first])
-      // //The process that opened the account earlier can use the freed budget immediately.
+      // The process that opened the account earlier can use the freed budget immediately.
       yield* team.settle(yield* team.reserve(amount(0.5)), used(0.5))
       const set = yield* other.adjust({ ...correction, id: "two", change: { setUsd: 1 } })
       assert.deepEqual(set.accounts, [

@@ -208,7 +208,7 @@ export const cases: ReadonlyArray<Case> = [
       const one = yield* first.claim("r")
       yield* first.append({ run: "r", epoch: one.epoch, seq: 0, entries: each("r") })
       yield* first.release("r", one.epoch)
-      // //A journal may store an entry later than its timestamp.
+      // A journal may store an entry later than its timestamp.
       const two = yield* Effect.retry(second.claim("r"), { times: 100, schedule: Schedule.spaced("10 millis") })
       assert.ok(two.epoch > one.epoch)
       assert.equal(two.length, each("r").length)
@@ -306,7 +306,7 @@ export const cases: ReadonlyArray<Case> = [
       yield* Deferred.succeed(gates.thawed, undefined)
       const { error } = yield* Fiber.join(lost)
       assert.ok(error instanceof Journal.JournalError && error.reason._tag === "Fenced")
-      // //Only the call in flight during the takeover was made twice. The previous owner made none after its next
+      // Only the call in flight during the takeover was made twice. The previous owner made none after its next
       // write.
       assert.deepEqual(asked, ["a", "b", "b", "c"])
     })
@@ -575,7 +575,7 @@ export const cases: ReadonlyArray<Case> = [
       const [newest] = yield* journal.list()
       assert.deepEqual(yield* Journal.prune(journal, { olderThanMillis: 600_000, maxBytes: 1e9 }), [])
       assert.deepEqual(yield* Journal.prune(journal, { maxBytes: 2.5 * newest!.bytes }), ["a"])
-      // //A different offset of this process's clock does not change any age.
+      // A different offset of this process's clock does not change any age.
       const late = {
         ...(yield* Clock.Clock),
         currentTimeMillis: Effect.succeed(4e12),

@@ -81,12 +81,12 @@ export const start = async ({
   fs.writeFileSync(secret, password)
   const isRoot = process.getuid?.() === 0
   if (isRoot) for (const file of [root, secret]) fs.chownSync(file, nobody, nobody)
-  // //The server must not inherit the pipes of the process that started it.
+  // The server must not inherit the pipes of the process that started it.
   const place = { cwd: "/", ...(isRoot ? { uid: nobody, gid: nobody } : {}) }
   const call = (program: string, ...rest: ReadonlyArray<string>) =>
     execFileSync(path.join(programs, program), rest, { ...place, stdio: "ignore" })
   const port = await freePort()
-  // //Clusters of several processes that are killed and restarted need more connections than the default of 100.
+  // Clusters of several processes that are killed and restarted need more connections than the default of 100.
   const all = {
     listen_addresses: ["127.0.0.1", ...(address === undefined ? [] : [address])].join(","),
     unix_socket_directories: "",

@@ -182,7 +182,7 @@ const modern = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(modern)
   if (typeof value !== "object" || value === null) return value
   const { exclusiveMaximum, exclusiveMinimum, nullable, ...rest } = Object.fromEntries(
-    // //Some alternatives in a description overlap, so a value that matches several of them is valid.
+    // Some alternatives in a description overlap, so a value that matches several of them is valid.
     Object.entries(value).map(([key, inner]) => [
       key === "oneOf" && Array.isArray(inner) ? "anyOf" : key,
       modern(inner)
@@ -193,7 +193,7 @@ const modern = (value: unknown): unknown => {
     ...present({ exclusiveMaximum: exclusiveMaximum === true ? rest.maximum : exclusiveMaximum || undefined })
   }
   if (nullable === true) return { anyOf: [{ ...rest, ...bounds }, { type: "null" }] }
-  // //A property may have the same name as one of these keywords.
+  // A property may have the same name as one of these keywords.
   return { ...rest, ...bounds, ...(typeof nullable === "object" ? { nullable } : {}) }
 }
 

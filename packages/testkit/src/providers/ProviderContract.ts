@@ -88,7 +88,7 @@ export const check = async (one: Case, options: Options): Promise<void> => {
 }
 
 const checkGap = async (one: Case, options: Options, reason: string): Promise<void> => {
-  // //A gap may affect only one of many answers.
+  // A gap may affect only one of many answers.
   const passed = await check(one, { ...options, isThorough: true }).then(
     () => true,
     () => false

@@ -78,7 +78,7 @@ const writeAnswer = async (response: Response, dialect: Dialect, answer: Answer,
 }
 
 const writeRefusal = async (response: Response, dialect: Dialect, refusal: Refusal, sent: Sent) => {
-  // //Without streaming, the vendor refuses before it answers.
+  // Without streaming, the vendor refuses before it answers.
   if (refusal.after !== undefined && sent.isStream) {
     const answer: Answer = { type: "answer", deltas: refusal.after, ending: "stop" }
     head(response, dialect, sent, refusal.headers)
@@ -115,7 +115,7 @@ const cut = async (response: Response, fault: Fault & { type: "cut" }, streamed:
 
 const repeat = async (response: Response, fault: Fault & { type: "endless" }, opening: string) => {
   await write(response, opening)
-  // //Written in large pieces, so that the client never has to wait.
+  // Written in large pieces, so that the client never has to wait.
   const piece = fault.piece.repeat(Math.ceil(65_536 / fault.piece.length))
   while (!response.destroyed) await write(response, piece)
 }
@@ -145,7 +145,7 @@ const breakDown = async (response: Response, dialect: Dialect, fault: Fault, sen
       return cut(response, fault, streamed(fault.answer))
     case "malformed":
       head(response, dialect, sent)
-      // //Sent as one chunk, so that it arrives as one everywhere: otherwise, an SDK that loses the preceding data
+      // Sent as one chunk, so that it arrives as one everywhere: otherwise, an SDK that loses the preceding data
       // would do so only sometimes.
       response.end(begin(streamed(fault.answer), fault.after) + dialect.malformed)
   }

@@ -74,19 +74,19 @@ export const contender: Contender = {
     const options = optionsOf(workload)
     return { run: async () => (await conduct(options)).answer ?? "" }
   },
-  // //Spans for the run, its round and each step, and a transcript that is read.
+  // Spans for the run, its round and each step, and a transcript that is read.
   prepareRecorded: async (workload) => {
     const [Telemetry, Tracer] = await Promise.all([import("@divisi/core/Telemetry"), import("effect/Tracer")])
     const options = { ...optionsOf(workload), telemetry: Telemetry.recorder(Tracer.nativeTracer) }
     return { run: async () => (await conduct(options)).transcript.answer ?? "" }
   },
-  // //Each run has a unique name in the journal. The folder remains until the process exits.
+  // Each run has a unique name in the journal. The folder remains until the process exits.
   prepareDurable: async (workload) => {
     const { openJournal } = await import("@divisi/files/promise")
     const options = { ...optionsOf(workload), journal: await openJournal({ file: temporaryFile("runs.sqlite") }) }
     return { run: async () => (await conduct(options)).answer ?? "" }
   },
-  // //The size-limited store is the response cache. Each run has its own seed, so there are no cache hits.
+  // The size-limited store is the response cache. Each run has its own seed, so there are no cache hits.
   prepareStored: async (workload) => {
     const options = { ...optionsOf(workload), cache: memoryCache({ maxEntries: 1000 }) }
     let runs = 0

@@ -50,7 +50,7 @@ export const contender: Contender = {
     const { question } = workload.plan
     return { run: () => Effect.runPromise(Effect.map(conductor.run(question), ({ answer }) => answer ?? "")) }
   },
-  // //Spans for the run, its round and each step, and a transcript folded from the events.
+  // Spans for the run, its round and each step, and a transcript folded from the events.
   prepareRecorded: async (workload) => {
     const [Telemetry, Transcript] = await Promise.all([
       import("@divisi/core/Telemetry"),
@@ -78,7 +78,7 @@ export const contender: Contender = {
     const run = Effect.suspend(() => conductor.run(workload.plan.question, { journal }))
     return { run: () => Effect.runPromise(Effect.map(run, ({ answer }) => answer ?? "")) }
   },
-  // //The size-limited store is the response cache. Each run has its own seed, so there are no cache hits.
+  // The size-limited store is the response cache. Each run has its own seed, so there are no cache hits.
   prepareStored: async (workload) => {
     const { layerMemory } = (await import("@divisi/core")).ResponseCache
     const conductor = makeConductor(workload)

@@ -146,7 +146,7 @@ export const contender: Contender = {
     const last = workload.plan.steps.length - 1
     return { run: async () => (await compiled.invoke({})).answers[last]! }
   },
-  // //LangGraph's record of a run: a checkpoint for each superstep, in memory. The thread is deleted after the run.
+  // LangGraph's record of a run: a checkpoint for each superstep, in memory. The thread is deleted after the run.
   prepareRecorded: async (workload) => {
     const checkpointer = new MemorySaver()
     const compiled = graph(workload).compile({ checkpointer })
@@ -161,7 +161,7 @@ export const contender: Contender = {
       }
     }
   },
-  // //With "sync", a superstep is written before the next one starts. The saver does not wait for the disk when it
+  // With "sync", a superstep is written before the next one starts. The saver does not wait for the disk when it
   // commits.
   prepareDurable: async (workload) => {
     const compiled = graph(workload).compile({ checkpointer: await openSaver() })

@@ -40,7 +40,7 @@ const vendor = createServer(async (request, response) => {
   let text = ""
   for await (const part of request) text += part
   const [, run] = /(run-[\w-]+)/.exec(text) ?? []
-  // //The last step mentioned, because a request can include earlier steps.
+  // The last step mentioned, because a request can include earlier steps.
   const step = [...text.matchAll(/step (\d+)/g)].at(-1)?.[1]
   const call = `${run}/${step}`
   books.set(call, (books.get(call) ?? 0) + 1)

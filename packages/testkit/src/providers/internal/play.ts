@@ -88,7 +88,7 @@ export const play = async (worker: Worker, secret: string): Promise<Played> => {
   assertHidden(result.error, secret)
   const step = transcript.rounds[0]?.steps[0]
   const [lost] = step?.lost ?? []
-  // //A refusal is also an answer from the vendor.
+  // A refusal is also an answer from the vendor.
   const isWhole = result.ending === "answered" || result.ending === "refused"
   if (isWhole && step?.state === "answered") return { text: step.text, reason: undefined }
   const reason = lost?.reason

@@ -385,7 +385,7 @@ export const withSubject = async (options: Options, run: (subject: Subject) => P
   try {
     await Promise.race([run(makeSubject(options, servers)), stalled.promise])
     await Promise.all(servers.map((server) => server.close()))
-    // //Unhandled rejections are reported after the microtasks of an event loop turn.
+    // Unhandled rejections are reported after the microtasks of an event loop turn.
     for (let turn = 0; turn < 3; turn++) await setImmediate()
     assert.equal(unhandled.length, 0, `A rejection is unhandled: ${inspect(unhandled[0])}`)
   } finally {

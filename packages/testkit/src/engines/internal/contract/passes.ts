@@ -84,7 +84,7 @@ const entropy: Case = {
       expectNear("the loss", pass.loss, referenceLoss(loss, data, pass), tolerance * 10)
     }
     yield* engine.step({ learningRate: 0 })
-    // //With advantages of 0, only the entropy term remains. The policy is first made more certain, because the entropy
+    // With advantages of 0, only the entropy term remains. The policy is first made more certain, because the entropy
     // has no slope at even odds. A small step must then increase the entropy by as much as the gradient predicts.
     yield* descend(engine, data.map(bare), { type: "crossEntropy" }, 0.3)
     const before = yield* engine.forward(data)

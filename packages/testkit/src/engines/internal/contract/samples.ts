@@ -85,7 +85,7 @@ const samples: ReadonlyArray<Case> = [
       const mean = surprisals.reduce((sum, one) => sum + one, 0) / surprisals.length
       const variance = surprisals.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (surprisals.length - 1)
       const error = Math.sqrt(variance / surprisals.length)
-      // //The mean surprisal of sampled tokens equals the entropy, here within five standard errors.
+      // The mean surprisal of sampled tokens equals the entropy, here within five standard errors.
       const entropy = entropies[0]![0]!
       expect(
         Math.abs(mean - entropy) <= 5 * error + 1e-3,

@@ -43,7 +43,7 @@ const gradients: ReadonlyArray<Case> = [
       yield* engine.load(saved, folder)
       const before = yield* lossOf(engine, data)
       yield* engine.forwardBackward(data, crossEntropy)
-      // //Chosen so that the loss falls by about one percent.
+      // Chosen so that the loss falls by about one percent.
       const rate = (0.01 * before) / length ** 2
       yield* engine.step(descent(rate))
       const fallen = before - (yield* lossOf(engine, data))

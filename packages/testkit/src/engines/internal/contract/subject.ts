@@ -94,7 +94,7 @@ const dataOf = (engine: Engine, [first, second, third]: NonNullable<Options["exa
     const { logProbs } = yield* engine.forward(bare)
     const complete = (index: number): Datum => {
       const { length } = bare[index]!.completion
-      // //Ratios inside and outside a clip range of 0.2, with advantages of both signs.
+      // Ratios inside and outside a clip range of 0.2, with advantages of both signs.
       const gaps = cycle([0.05, -0.4, 0.3, -0.1, 0.5], length)
       return {
         ...bare[index]!,

@@ -22,7 +22,7 @@ export interface Answer {
 }
 
 export type Fields = Readonly<Record<string, never>>
-// //A test server trusts its client.
+// A test server trusts its client.
 // biome-ignore lint/suspicious/noExplicitAny: bodies are not checked here
 export type Body = any
 

@@ -62,7 +62,7 @@ export const asample: Route = async (state, body) => {
       "samples"
     )
   )
-  // //The weights of the old sampler replace the trained ones.
+  // The weights of the old sampler replace the trained ones.
   const turnBack = saved === undefined ? Effect.void : model.engine.load(saved, State.filesOf(state.options))
   const work = Effect.suspend(() => (steps === model.steps ? draw : Effect.andThen(turnBack, draw)))
   return future(State.inTurn(state, model, work, "asample"))

@@ -80,7 +80,7 @@ const batchObject = ({ createdAt, id, items, state }: Batch) => {
     expires_at: new Date(createdAt + 86_400_000).toISOString(),
     archived_at: null,
     cancel_initiated_at: state === "cancelled" ? new Date(createdAt).toISOString() : null,
-    // //The vendor's own address, regardless of the one that the client used.
+    // The vendor's own address, regardless of the one that the client used.
     results_url: isOver ? `https://api.anthropic.com/v1/messages/batches/${id}/results` : null
   }
 }

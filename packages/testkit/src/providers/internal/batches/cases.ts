@@ -169,7 +169,7 @@ export const cases: Readonly<Record<string, Case>> = {
       assert.equal(textOf(parts), "a!")
       return parts.flatMap((part) => (part.type === "notice" ? [part.notice] : []))
     }
-    // //A worker that must not omit the setting fails, and remembers nothing.
+    // A worker that must not omit the setting fails, and remembers nothing.
     assert.equal((await failureOf(ask(undefined))).reason._tag, "InvalidRequest")
     const first = await ask("omit")
     assert.ok(first.length > 0 && new Set(first).size === first.length, `Its notices are ${first.join("; ")}.`)
@@ -246,7 +246,7 @@ export const cases: Readonly<Record<string, Case>> = {
     const worker = workerAt(subject, server, { maxRequests: 2 })
     const answers = await Promise.all(["a", "b", "c"].map((content) => partsOf(worker, content)))
     assert.deepEqual(answers.map(textOf), ["a!", "b!", "c!"])
-    // //Both are sent concurrently, so either can arrive first.
+    // Both are sent concurrently, so either can arrive first.
     const sizes = server.batches.map(({ items }) => items.length)
     assert.deepEqual(new Set(sizes), new Set([1, 2]))
   },
@@ -336,7 +336,7 @@ export const cases: Readonly<Record<string, Case>> = {
     const worker = workerAt(subject, server)
     const { answer, spend } = await Effect.runPromise(conductor(worker).run("a", { ...options, journal }))
     assert.deepEqual([answer, spend.calls, server.batches.length], ["a!", 1, 1])
-    // //The id of a request identifies the run and the call.
+    // The id of a request identifies the run and the call.
     assert.match(server.batches[0]?.items[0]?.id ?? "", /^[0-9a-f]{16}-0-a_run_of_mine_0_0_0_0$/)
   },
 

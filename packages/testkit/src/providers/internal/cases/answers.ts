@@ -36,7 +36,7 @@ export const answers: ReadonlyArray<Case> = [
     id: "answer/text",
     name: "gives the text of an answer, each piece in order",
     run: async ({ ask }) => {
-      // //Two of these characters are line terminators outside of JSON.
+      // Two of these characters are line terminators outside of JSON.
       const pieces = ["Hel", "lo", ", ", "wör", "ld 🌍", "\n\n", "data: x", "\n", "a\u2028b", "\u2029", "\u0085"]
       const { parts, text } = assertSucceeds(await ask([Script.answer(pieces)]))
       assert.equal(text, pieces.join(""))

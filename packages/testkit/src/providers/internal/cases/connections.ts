@@ -29,7 +29,7 @@ const hang = (id: string, name: string, script: Script.Fault): Case => ({
   id: `connection/${id}`,
   name,
   run: async ({ call, serve, worker }) => {
-    // //On a busy machine, a short time limit may expire before the request arrives, which proves nothing.
+    // On a busy machine, a short time limit may expire before the request arrives, which proves nothing.
     for (const timeoutMillis of [150, 1_500, 6_000]) {
       const server = await serve([script])
       assertFails(await call(worker(server, { timeoutMillis })), "Timeout")

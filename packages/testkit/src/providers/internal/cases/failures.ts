@@ -51,7 +51,7 @@ export const failures: ReadonlyArray<Case> = [
       id: `failure/${kind}`,
       name: `fails with ${tag} when the vendor says ${kind}, and repeats what it said`,
       run: async ({ ask, options }) => {
-        // //Vendors quote the request in their messages. The marker simulates such a quote.
+        // Vendors quote the request in their messages. The marker simulates such a quote.
         const { error, ...outcome } = await ask([Script.refusal(kind, { echo: "marker-4711" })])
         const failed = assertFails({ ...outcome, error }, tag)
         const isBlocked = options.dialect.refuse(Script.refusal(kind), true)?.status === 200

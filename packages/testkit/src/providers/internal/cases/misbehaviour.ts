@@ -64,7 +64,7 @@ const misbehaving = (
       await named(misbehaviour, async () => judge(await play(one, subject.apiKey), misbehaviour))
     }
     const sent = server.exchanges.length
-    // //On a busy machine, a time limit may expire before its request arrives.
+    // On a busy machine, a time limit may expire before its request arrives.
     const isOnce = settings.timeoutMillis === undefined ? sent === all.length : sent <= all.length
     assert.ok(isOnce, `Every request is sent once: ${all.length} were to be, ${sent} were.`)
   }
@@ -94,7 +94,7 @@ const judgeShape: Judge = ({ reason, text }, { instead, name }) => {
   if (text === undefined) assertFailed(reason, nonsense)
   else assert.match(text, possible, "The answer is another text than the vendor sent.")
   const isText = MisbehavingVendor.pieces.includes(String(instead))
-  // //Text may be a list of parts, including an empty one.
+  // Text may be a list of parts, including an empty one.
   if (isText && !/: (?:"|null|\[)/.test(name)) assertFailed(reason, new Set(["Malformed"]))
 }
 

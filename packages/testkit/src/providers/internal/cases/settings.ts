@@ -58,7 +58,7 @@ const probes: ReadonlyArray<Probe> = [
     setting: "reasoningEffort",
     request: { reasoning: { type: "effort", effort: "low" } },
     word: /reasoning|effort|thinking/i,
-    // //A vendor that limits reasoning in tokens receives a budget for each effort.
+    // A vendor that limits reasoning in tokens receives a budget for each effort.
     check: ({ reasoning }) =>
       assert.ok(
         (reasoning?.type === "effort" && reasoning.effort === "low") ||
