@@ -23,7 +23,7 @@ if (typeof Promise.withResolvers !== "function") {
 // -------------------------------------------------------------------------------------------------------------------
 
 /** The inclusive numeric range accepted by a check. */
-export interface Range {
+interface Range {
   readonly least: number
   readonly most: number
   readonly isWhole: boolean
@@ -57,7 +57,7 @@ export type ShapeOf<A> = { readonly [Option in keyof A]-?: Row }
 export type Rule = (options: Readonly<Record<string, unknown>>) => string | undefined
 
 /** Optional parts of a {@link Table}. */
-export interface Notes {
+interface Notes {
   /** Names of the required options. */
   readonly required?: ReadonlyArray<string> | undefined
   /**
@@ -83,7 +83,7 @@ export interface Table extends Notes {
  * Describes a discriminated union: the value of the option `by` selects the shape that the object must match, as in
  * `{ type: "constant" }`.
  */
-export interface Variants {
+interface Variants {
   readonly kind: "variants"
   readonly by: string
   readonly of: Readonly<Record<string, Table | Shape>>
@@ -242,7 +242,7 @@ const isStructure = (row: Row): row is Table | Variants | Each =>
   typeof (row as { readonly kind?: unknown }).kind === "string"
 
 /** Returns the table for a row that describes an object. */
-export const tableOf = (row: Table | Shape): Table => (isStructure(row) ? (row as Table) : table(row))
+const tableOf = (row: Table | Shape): Table => (isStructure(row) ? (row as Table) : table(row))
 
 // -------------------------------------------------------------------------------------------------------------------
 // Check

@@ -83,7 +83,7 @@ export class AccountsError extends Data.TaggedError("AccountsError")<{
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Returns the default file: the path in `DIVISI_ACCOUNTS`, otherwise `accounts.sqlite` in the user's data folder. */
-export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("accounts.sqlite", "DIVISI_ACCOUNTS")
+const defaultFile: Effect.Effect<string> = UserFolders.dataFile("accounts.sqlite", "DIVISI_ACCOUNTS")
 
 const namedAt =
   (now: number) =>

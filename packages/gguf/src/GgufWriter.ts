@@ -30,9 +30,6 @@ export type FloatType = "F32" | "F16"
  */
 export type TensorType = FloatType | "Q8_0"
 
-/** The last dimension of a Q8_0 tensor must be a multiple of this number. */
-export const rowsOfEightBits: number = EightBits.block.count
-
 /** A tensor together with its name in the file. */
 export interface NamedTensor extends Tensor.Tensor {
   readonly name: string

@@ -14,6 +14,7 @@ import * as Schema from "effect/Schema"
 import type { GgufError } from "./GgufError.ts"
 import * as Errors from "./GgufError.ts"
 import * as GgufWriter from "./GgufWriter.ts"
+import * as EightBits from "./internal/eightBits.ts"
 import * as Metadata from "./Metadata.ts"
 import * as Safetensors from "./Safetensors.ts"
 
@@ -147,7 +148,7 @@ const tensorOf = (
     if (found.join() === shape.join()) {
       // llama.cpp requires full precision for biases and norms, and for the position and token type embeddings.
       const isMatrix = shape.length > 1 && target !== "position_embd.weight" && target !== "token_types.weight"
-      const stored = type === "Q8_0" && shape.at(-1)! % GgufWriter.rowsOfEightBits !== 0 ? "F16" : type
+      const stored = type === "Q8_0" && shape.at(-1)! % EightBits.block.count !== 0 ? "F16" : type
       return Result.succeed({ name: target, shape, data, type: isMatrix ? stored : "F32" })
     }
     const detail = `Its shape is [${found}]; config.json makes it [${shape}].`

@@ -340,7 +340,3 @@ export const meter = (model: LlamaCppModel): Sequences.Meter => Sequences.meter(
 /** Converts text to tokens. With `controlTokens`, names of control tokens in the text are encoded as these tokens. */
 export const tokenize = (model: LlamaCppModel, text: string, controlTokens = false): ReadonlyArray<Token> =>
   model.llama.tokenize(text, controlTokens)
-
-/** Converts tokens to text. */
-export const detokenize = (model: LlamaCppModel, tokens: ReadonlyArray<number>): string =>
-  model.llama.detokenize(tokens as ReadonlyArray<Token>)

@@ -69,9 +69,6 @@ export const defaultConductor = "qwen2.5-1.5b-instruct"
 /** The default pool: three small models from different families. */
 export const defaultPool = ["qwen2.5-1.5b-instruct", "qwen2.5-coder-1.5b-instruct", "smollm2-1.7b-instruct"] as const
 
-/** The base model of the Conductor in the paper. */
-export const paperConductor = "qwen2.5-7b-instruct"
-
 /** Returns the known model with a name, ignoring case. */
 export const find = (name: string): KnownModel | undefined =>
   knownModels.find((model) => model.name === name.toLowerCase())

@@ -90,7 +90,6 @@ const Table = Schema.Struct({
 /** A worker's results on a set of questions. */
 export type Standing = typeof Standing.Type
 /** The worker chosen for each {@link Dial}. */
-export type Choices = typeof Choices.Type
 /** Learned data about one kind of question. */
 export type Kind = typeof Kind.Type
 /** The learned state of a router. */

@@ -1,8 +1,7 @@
 /** Small Conductors: one that reads the descriptions of the workers, and a language model trained in the gym. */
 
 export * as ChoiceHead from "./ChoiceHead.ts"
-export * from "./knownWorkers.ts"
-export * as ModelCard from "./ModelCard.ts"
+export type { ModelCard } from "./ModelCard.ts"
 export * as ModelWorker from "./ModelWorker.ts"
 export * as PartsPlan from "./PartsPlan.ts"
 export * as ReadingPolicy from "./ReadingPolicy.ts"

@@ -1,6 +1,6 @@
 /** Two runs next to each other. */
 import { describe, expect, it } from "vitest"
-import { Comparison } from "../src/index.ts"
+import * as Comparison from "../src/run/Comparison.ts"
 import { incident, mapped, suspended } from "./fixtures/runs.ts"
 
 describe("two runs", () => {

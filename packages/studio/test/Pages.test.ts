@@ -3,7 +3,9 @@ import http from "node:http"
 import { fork } from "@divisi/core/promise"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { buildApp } from "../scripts/build.ts"
-import { Assets, Export, Format, StudioServer, Summary, Waterfall } from "../src/index.ts"
+import { Assets, Export, StudioServer, Summary } from "../src/index.ts"
+import * as Format from "../src/run/Format.ts"
+import * as Waterfall from "../src/run/Waterfall.ts"
 import { hostileRun, incident, incidentPool, suspended } from "./fixtures/runs.ts"
 
 const source = async () => {

@@ -99,7 +99,7 @@ export const skyrlJax: Dialect = {
 }
 
 /** The dialect of SkyRL on PyTorch with vLLM: FSDP or Megatron. */
-export const skyrlFsdp: Dialect = {
+const skyrlFsdp: Dialect = {
   name: "skyrl-fsdp",
   reduction: "sum",
   losses: ["crossEntropy", "importanceSampling", "clippedRatio", "sequenceRatio"],

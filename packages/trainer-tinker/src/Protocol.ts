@@ -108,6 +108,3 @@ export interface SupportedModel {
   readonly model_name: string
   readonly max_context_length?: number | undefined
 }
-
-/** Version of the SDK whose protocol this client implements. */
-export const sdkVersion = "0.24.1"

@@ -18,7 +18,7 @@ import * as Model from "./internal/model.ts"
 import type { Connection } from "./internal/operations.ts"
 import * as Operations from "./internal/operations.ts"
 import * as Transport from "./internal/transport.ts"
-import * as Protocol from "./Protocol.ts"
+import type * as Protocol from "./Protocol.ts"
 import * as Errors from "./TinkerError.ts"
 
 export type { Created, SamplerHandle, TrainedModel } from "./internal/model.ts"
@@ -196,10 +196,13 @@ interface ClientConfig {
   readonly pjwt_auth_enabled?: boolean | undefined
 }
 
+/** Version of the SDK whose protocol this client implements. */
+const sdkVersion = "0.24.1"
+
 /** Reads the server's requirements for clients. A server without this endpoint has no requirements. */
 const configure = (settings: Transport.Settings, credential: Credential.Credential) =>
   Effect.gen(function* () {
-    const body = JSON.stringify({ sdk_version: Protocol.sdkVersion })
+    const body = JSON.stringify({ sdk_version: sdkVersion })
     const reply = yield* Transport.request(settings, { path: "client/config", body }).pipe(
       Effect.catchIf(
         ({ reason }) => reason._tag === "Expired",
@@ -216,7 +219,7 @@ const startSession = (settings: Transport.Settings, options: Options) =>
       body: JSON.stringify({
         tags: options.tags ?? ["divisi"],
         user_metadata: options.metadata ?? {},
-        sdk_version: Protocol.sdkVersion,
+        sdk_version: sdkVersion,
         type: "create_session"
       })
     }

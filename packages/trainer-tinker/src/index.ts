@@ -1,8 +1,7 @@
 /** The distributed engine, based on a client for the Tinker API. */
-export * as Adapter from "./Adapter.ts"
 export * as Dialect from "./Dialect.ts"
 export * as HuggingFaceTokenizer from "./HuggingFaceTokenizer.ts"
 export * as Protocol from "./Protocol.ts"
 export * as TinkerClient from "./TinkerClient.ts"
 export * as TinkerEngine from "./TinkerEngine.ts"
-export * as TinkerError from "./TinkerError.ts"
+export { TinkerError, type TinkerErrorReason } from "./TinkerError.ts"

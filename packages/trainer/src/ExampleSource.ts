@@ -1,6 +1,5 @@
 /** Sources of supervised training examples: prompts with target completions. */
 
-import { Seed } from "@divisi/core"
 import type { Message } from "@divisi/core/Message"
 import * as Effect from "effect/Effect"
 import type { Datum, Tokenizer } from "./Engine.ts"
@@ -74,18 +73,6 @@ export const make = (
       return Effect.isEffect(made) ? made : Effect.succeed(made)
     })
 })
-
-/**
- * Creates a source from a list, for example of recorded workflows. The list is repeated endlessly, in a new random
- * order each time.
- */
-export const fromExamples = (name: string, examples: ReadonlyArray<Example>): ExampleSource => {
-  if (examples.length === 0) throw new RangeError(`Source ${name} has no examples. Add at least one.`)
-  return make(name, (seed, index) => {
-    const pass = Math.floor(index / examples.length)
-    return Seed.shuffled(Seed.draw(Seed.spread(seed, "pass", pass)), examples)[index % examples.length]!
-  })
-}
 
 /**
  * Creates training examples from recorded rollouts: for each question, the distinct first completions whose answer was

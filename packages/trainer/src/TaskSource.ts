@@ -37,7 +37,7 @@ export interface Share {
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Returns the `family` or `kind` from the task's metadata, or `task` if it has neither. */
-export const kindOf = ({ metadata }: Task): string => String(metadata?.family ?? metadata?.kind ?? "task")
+const kindOf = ({ metadata }: Task): string => String(metadata?.family ?? metadata?.kind ?? "task")
 
 /**
  * Creates a source from a function of seed and position.

@@ -9,7 +9,6 @@
  * worker in its own pool, the events of nested runs are part of the same stream, with a separate `runId`. `parent`
  * identifies the step that started the nested run.
  */
-import type * as Clock from "effect/Clock"
 import type { ToolCall } from "../task/Message.ts"
 import type { PlanDecided, PlanWaiting } from "./approval.ts"
 import type { CallFailed, CallInterrupted, CallLost } from "./call.ts"
@@ -191,16 +190,3 @@ export type Listener = (event: RunEvent) => void
 
 /** Emits an event after adding the run id and a timestamp. */
 export type Emit = (body: Body) => void
-
-/**
- * Creates a function that emits events to a listener. Events are stamped in place rather than copied, because nothing
- * else refers to the object and a run emits many events.
- */
-export const emitter =
-  (runId: string, clock: Clock.Clock, listener: Listener): Emit =>
-  (body) => {
-    const event = body as Body & { runId: string; at: number }
-    event.runId = runId
-    event.at = clock.currentTimeMillisUnsafe()
-    listener(event)
-  }

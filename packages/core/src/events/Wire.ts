@@ -10,8 +10,6 @@ import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
-import type * as TaskModels from "../task/Task.ts"
-import type * as WorkflowModels from "../workflow/Workflow.ts"
 import { RunEvent } from "./RunEvent.schema.ts"
 import * as RunEventModels from "./RunEvent.ts"
 import type { Of } from "./schemas/schemaOf.ts"
@@ -114,20 +112,14 @@ const textReader =
   (text: string): Result.Result<A, WireError> =>
     Result.flatMap(parse(what, text), read)
 
-/** Decodes a workflow from parsed JSON. Does not validate its rules; use `Workflow.check` for that. */
-export const readWorkflow = valueReader("workflow", Workflow)
-
-/** Decodes a run event from parsed JSON. */
-export const readRunEvent = versionedReader("run event", RunEvent)
-
 /** Decodes a transcript from parsed JSON. */
 export const readTranscript = versionedReader("transcript", Transcript)
 
 /** Decodes a task from JSON text. */
 export const decodeTask = textReader("task", valueReader("task", Task))
 
-/** Decodes a workflow from JSON text. */
-export const decodeWorkflow = textReader("workflow", readWorkflow)
+/** Decodes a workflow from JSON text. Does not validate its rules; use `Workflow.check` for that. */
+export const decodeWorkflow = textReader("workflow", valueReader("workflow", Workflow))
 
 /**
  * Decodes a run event from a line of NDJSON.
@@ -142,7 +134,7 @@ export const decodeWorkflow = textReader("workflow", readWorkflow)
  * Result.isFailure(event) && event.failure.message // => 'The run event cannot be read at "round": expected number.'
  * ```
  */
-export const decodeRunEvent = textReader("run event", readRunEvent)
+export const decodeRunEvent = textReader("run event", versionedReader("run event", RunEvent))
 
 /** Decodes a transcript from JSON text. */
 export const decodeTranscript = textReader("transcript", readTranscript)
@@ -168,12 +160,6 @@ export const decodeRunEvents = (text: string): Result.Result<ReadonlyArray<RunEv
 
 // The models are plain JSON, and the schemas treat fields that JSON omits as `undefined`. Therefore, no separate
 // encoders are needed, which matters for events that are emitted with every token.
-
-/** Encodes a task as JSON text. */
-export const encodeTask = (task: TaskModels.Task): string => JSON.stringify(task)
-
-/** Encodes a workflow as JSON text. */
-export const encodeWorkflow = (workflow: WorkflowModels.Workflow): string => JSON.stringify(workflow)
 
 /** Encodes an event as a line of NDJSON, without the line feed. */
 export const encodeRunEvent = (event: RunEventModels.RunEvent): string => JSON.stringify(event)

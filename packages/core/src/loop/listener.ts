@@ -1,8 +1,9 @@
-/** Listeners are user code. Their exceptions must not affect the run. */
+/** A run reports its events to listeners. Listeners are user code: their exceptions must not affect the run. */
+import type { Clock } from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { notify, toErrorOutput } from "../Callback.ts"
 import { counted } from "../Counted.ts"
-import type { Listener, RunEvent } from "../events/RunEvent.ts"
+import type { Body, Emit, Listener, RunEvent } from "../events/RunEvent.ts"
 import type { RunOptions } from "../run/Conductor.ts"
 import { messageOf } from "../Thrown.ts"
 
@@ -53,3 +54,16 @@ export const withTelemetry = (options: RunOptions): RunOptions => {
   }
   return { ...options, listener: both }
 }
+
+/**
+ * Creates a function that emits events to a listener. Events are stamped in place rather than copied, because nothing
+ * else refers to the object and a run emits many events.
+ */
+export const emitter =
+  (runId: string, clock: Clock, listener: Listener): Emit =>
+  (body) => {
+    const event = body as Body & { runId: string; at: number }
+    event.runId = runId
+    event.at = clock.currentTimeMillisUnsafe()
+    listener(event)
+  }

@@ -24,7 +24,7 @@ import type { WorkerPool } from "../task/WorkerPool.ts"
 import { spansOf } from "../telemetry/ActiveSpans.ts"
 import { isLimited, neededOf, refusalOf } from "./accounts.ts"
 import type { CallContext, CallRun } from "./call.ts"
-import { guardedListener, withTelemetry } from "./listener.ts"
+import { emitter, guardedListener, withTelemetry } from "./listener.ts"
 import { contextOf, delegation, rounding, settleRest, stepOf } from "./pipeline.ts"
 import { silenceOf } from "./receive.ts"
 import { finished, isOver, valued } from "./result.ts"
@@ -113,7 +113,7 @@ const conductUntyped = (
       const callRun: CallRun = {
         runId,
         clock,
-        emit: listener && RunEvent.emitter(runId, clock, listener),
+        emit: listener && emitter(runId, clock, listener),
         ledger,
         isLimited: () => isLimited({ ledger, payer }),
         isShared,

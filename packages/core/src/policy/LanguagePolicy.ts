@@ -21,6 +21,7 @@ import * as WorkflowText from "../workflow/WorkflowText.ts"
 import { languagePolicyTable } from "./languagePolicyTable.ts"
 import * as Policy from "./Policy.ts"
 import * as Prompt from "./Prompt.ts"
+import { mentionsAnswer, mentionsChecks, mentionsHow } from "./promptTemplate.ts"
 
 export { languagePolicyTable, promptTable } from "./languagePolicyTable.ts"
 
@@ -66,15 +67,15 @@ const settings = (context: Policy.Context, options: Options): Omit<WorkerRequest
     access: options.prompt?.access ?? "binary",
     // When answers have failed their checks, an empty workflow means that the round continues.
     allowEmpty: Policy.canStand(context.previous) || context.evidence !== undefined,
-    ...(Prompt.mentionsHow(options.prompt) && { how: howOf(context, options) }),
-    ...(Prompt.mentionsAnswer(options.prompt) && { mayAnswer: true })
+    ...(mentionsHow(options.prompt) && { how: howOf(context, options) }),
+    ...(mentionsAnswer(options.prompt) && { mayAnswer: true })
   }
 })
 
 const howOf = (context: Policy.Context, options: Options): HowFormat => {
   const { maxItems, shapes, tools } = context
   return defined({
-    checks: Prompt.mentionsChecks(context, options.prompt) ? context.checks : undefined,
+    checks: mentionsChecks(context, options.prompt) ? context.checks : undefined,
     shapes,
     tools,
     maxItems
@@ -108,7 +109,7 @@ const reader = (context: Policy.Context, options: Options) => {
     tools: context.tools,
     maxItems: context.maxItems,
     mode: options.mode ?? "tolerant",
-    checks: Prompt.mentionsChecks(context, options.prompt) ? context.checks : undefined,
+    checks: mentionsChecks(context, options.prompt) ? context.checks : undefined,
     judges: WorkerPool.size(context.pool),
     earlier:
       context.evidence === undefined

@@ -14,7 +14,7 @@ import type * as Workflow from "../workflow/Workflow.ts"
 import * as WorkflowText from "../workflow/WorkflowText.ts"
 import type * as Policy from "./Policy.ts"
 import { mapExample, outOfDistributionExamples } from "./promptExamples.ts"
-import { defaultTemplate } from "./promptTemplate.ts"
+import { defaultTemplate, mentionsAnswer, mentionsChecks, mentionsHow } from "./promptTemplate.ts"
 
 export { shapeCorrectionMessages, toolTurnMessages, workerMessages } from "../workflow/StepMessages.ts"
 export { inDistributionExamples, mapExample, mixedExamples, outOfDistributionExamples } from "./promptExamples.ts"
@@ -253,20 +253,6 @@ const recursion = (
     feedback: feedback === undefined ? "" : fill(template.feedback, { feedback })
   })
 }
-
-/** Whether the prompt lists the available checks, so that the policy may use them. */
-export const mentionsChecks = (
-  { checks = [] }: Pick<ConductorContext, "checks">,
-  { template }: ConductorOptions = {}
-): boolean => checks.length > 0 && (template ?? defaultTemplate).checks !== undefined
-
-/** Whether the prompt explains the `how` list, so that the policy may write it. */
-export const mentionsHow = ({ how, template }: ConductorOptions = {}): boolean =>
-  how === true && (template ?? defaultTemplate).how !== undefined
-
-/** Whether the prompt allows the policy to answer directly. */
-export const mentionsAnswer = ({ mayAnswer, template }: ConductorOptions = {}): boolean =>
-  mayAnswer === true && (template ?? defaultTemplate).answer !== undefined
 
 /** Returns the template's wording for the lists that may be written. */
 const writable = (context: Pick<ConductorContext, "checks">, options: ConductorOptions) => {

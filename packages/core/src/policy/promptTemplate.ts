@@ -1,4 +1,5 @@
-import type { Template } from "./Prompt.ts"
+/** The wording of the prompt, and which parts of it a prompt contains. */
+import type { ConductorContext, ConductorOptions, Template } from "./Prompt.ts"
 
 /** The default wording. */
 export const defaultTemplate: Template = {
@@ -152,3 +153,17 @@ export const emptyTemplate: Template = {
   closing: "",
   correction: ""
 }
+
+/** Whether the prompt lists the available checks, so that the policy may use them. */
+export const mentionsChecks = (
+  { checks = [] }: Pick<ConductorContext, "checks">,
+  { template }: ConductorOptions = {}
+): boolean => checks.length > 0 && (template ?? defaultTemplate).checks !== undefined
+
+/** Whether the prompt explains the `how` list, so that the policy may write it. */
+export const mentionsHow = ({ how, template }: ConductorOptions = {}): boolean =>
+  how === true && (template ?? defaultTemplate).how !== undefined
+
+/** Whether the prompt allows the policy to answer directly. */
+export const mentionsAnswer = ({ mayAnswer, template }: ConductorOptions = {}): boolean =>
+  mayAnswer === true && (template ?? defaultTemplate).answer !== undefined

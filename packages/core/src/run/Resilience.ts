@@ -164,7 +164,7 @@ export const delay = (
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Whether a worker may be called. Under a cost limit, workers without a price are not eligible. */
-export type IsAllowed = (worker: Worker) => boolean
+type IsAllowed = (worker: Worker) => boolean
 
 const all: IsAllowed = () => true
 

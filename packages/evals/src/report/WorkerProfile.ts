@@ -291,7 +291,7 @@ const described = (worker: Worker, lines: ReadonlyMap<string, string>): Worker =
  * profile keep their description. A language policy shows descriptions if its prompt is configured to (`descriptions:
  * true`).
  */
-export const describePool = (pool: WorkerPool, profiles: Profiles): WorkerPool => {
+const describePool = (pool: WorkerPool, profiles: Profiles): WorkerPool => {
   const lines = new Map(profiles.workers.map((profile) => [profile.worker, describe(profile)]))
   return { workers: Arr.map(pool.workers, (worker) => described(worker, lines)) }
 }

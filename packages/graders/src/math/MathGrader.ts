@@ -12,7 +12,7 @@ import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import * as Verdict from "../Verdict.ts"
 import * as Algebra from "./Algebra.ts"
-import type { Decision, Rung as LadderRung } from "./Decision.ts"
+import type { Decision } from "./Decision.ts"
 import { decideText, isSameText } from "./Ladder.ts"
 import * as MathAnswer from "./MathAnswer.ts"
 import type { Rules } from "./Relations.ts"
@@ -20,9 +20,6 @@ import type { Rules } from "./Relations.ts"
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------
-
-/** The rule that decided. `none` if no rule could prove that the answers are equal or different. */
-export type Rung = LadderRung
 
 /** Settings that differ between benchmarks. */
 export interface Options extends Partial<Rules> {
@@ -91,14 +88,6 @@ const isForAlgebra = (gold: string, answer: string): boolean =>
  */
 export const compare = (gold: string, answer: string, rules: Partial<Rules> = {}): Decision =>
   decideText(gold, answer, { ...strict, ...rules })
-
-/** Like {@link compare}, but uses computer algebra for undecided cases. */
-export const prove = (
-  gold: string,
-  answer: string,
-  options: Options = {}
-): Effect.Effect<Decision & { readonly detail?: string | undefined }, Algebra.AlgebraError> =>
-  proveOpen(compare(gold, answer, options), gold, answer, options)
 
 const proveOpen = (
   decision: Decision,

@@ -374,7 +374,7 @@ export const learn = (body: object, reason: WorkerErrorReason, family: Family): 
 }
 
 /** Stores the information from a rejection. */
-export const remember = ({ bounds, left, names }: Learned, lesson: Lesson): void => {
+const remember = ({ bounds, left, names }: Learned, lesson: Lesson): void => {
   if (lesson.type === "left") left.add(lesson.field)
   else if (lesson.type === "name") names.set(lesson.field, lesson.to)
   else bounds.set(lesson.field, Bounds.both(bounds.get(lesson.field), lesson.bound))
@@ -385,7 +385,7 @@ export const remember = ({ bounds, left, names }: Learned, lesson: Lesson): void
 // -------------------------------------------------------------------------------------------------------------------
 
 /** A body adapted to a server, with a notice for each omitted or changed field. */
-export interface Adapted<Body> {
+interface Adapted<Body> {
   readonly body: Body
   readonly notices: ReadonlyArray<string>
 }
@@ -410,7 +410,7 @@ const within = (before: Adapted<object>, path: string, bound: Bounds.Bound): Ada
 }
 
 /** Adapts a body to the limits of a server. */
-export const adapt = <Body extends object>(body: Body, { bounds, left, names }: Learned): Adapted<Body> => {
+const adapt = <Body extends object>(body: Body, { bounds, left, names }: Learned): Adapted<Body> => {
   if (left.size === 0 && names.size === 0 && bounds.size === 0) return { body, notices: [] }
   const omitted = [...left].filter((field) => has(body, field))
   const whole = omitted.reduce(without, body as object)

@@ -29,7 +29,7 @@ const calls = new Set<unknown>(["tool_use", "tool_call", "tool-call", "function_
 const callFields = ["functionCall", "function_call", "toolUse"] as const
 
 /** A tool call in a content part, in any vendor's format. Missing fields are `undefined`. */
-export interface BlockCall {
+interface BlockCall {
   readonly id: unknown
   readonly name: unknown
   readonly input: unknown

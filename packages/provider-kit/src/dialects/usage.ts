@@ -19,7 +19,7 @@ export interface Row {
  * `input_token_count` and `generated_token_count` from watsonx, `cache_read_input_tokens` from Anthropic models behind
  * LiteLLM and Databricks, and `promptTokenCount` from Gemini.
  */
-export const openAi: ReadonlyArray<Row> = [
+const openAi: ReadonlyArray<Row> = [
   {
     figure: "inputTokens",
     paths: [

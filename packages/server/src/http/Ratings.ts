@@ -48,7 +48,7 @@ export interface Context extends Pick<Endpoint.Context, "authenticate" | "limits
 }
 
 /** Maximum length of a comment, in characters. */
-export const mostCharacters = 2_000
+const mostCharacters = 2_000
 
 const place = Schema.Struct({
   round: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),

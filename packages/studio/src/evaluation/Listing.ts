@@ -127,7 +127,7 @@ export const isPlay = ({ pool }: Pick<Report, "pool">): boolean =>
   pool.length > 0 && pool.every(({ pricing }) => pricing?.isPlay === true)
 
 /** Returns the title of a report: its benchmarks, with their numbers of questions. */
-export const titleOf = ({ benchmarks }: Pick<Report, "benchmarks">): string =>
+const titleOf = ({ benchmarks }: Pick<Report, "benchmarks">): string =>
   benchmarks
     .map(({ selected, title }) => `${title}, ${selected} ${selected === 1 ? "question" : "questions"}`)
     .join("; ")

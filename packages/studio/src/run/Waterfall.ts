@@ -38,7 +38,7 @@ const kindOf = ({ isInDoubt, reason }: Transcript.LostCall): Call["kind"] =>
  * Returns the calls of a step. Each call starts after the previous one has ended and the delay before the retry has
  * passed. A cached answer has only its own call: earlier failed calls belong to the run that paid for them.
  */
-export const callsOf = (
+const callsOf = (
   { cached, endedAt, lost, startedAt, state, turns = [], worker, ...step }: Transcript.StepRecord,
   start: number,
   now: number

@@ -52,7 +52,7 @@ export const requestRows: ReadonlyArray<RequestRow> = rows.filter(
 )
 
 /** Returns the response rows of a protocol, for its providers. */
-export const responsesOf = (protocol: Protocol): ReadonlyArray<ResponseRow> =>
+const responsesOf = (protocol: Protocol): ReadonlyArray<ResponseRow> =>
   rows.filter((row): row is ResponseRow => row.direction === "response" && row.protocol === protocol)
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -21,14 +21,7 @@ import { sights } from "./internal/cases/sights.ts"
 import { toolCalls } from "./internal/cases/toolCalls.ts"
 import { tools } from "./internal/cases/tools.ts"
 import { toolTurns } from "./internal/cases/toolTurns.ts"
-import {
-  capabilitiesOf,
-  isStreaming,
-  type Options,
-  type Setting,
-  type Subject,
-  withSubject
-} from "./internal/subject.ts"
+import { capabilitiesOf, isStreaming, type Options, type Subject, withSubject } from "./internal/subject.ts"
 
 export type { About, Connection, Expectation, Expectations, Options, Setting, Subject } from "./internal/subject.ts"
 
@@ -166,19 +159,3 @@ export const contract = (
     }
   })
 }
-
-/** All settings that a provider either passes on or rejects. */
-export const allSettings: ReadonlyArray<Setting> = [
-  "maxOutputTokens",
-  "temperature",
-  "seed",
-  "stopSequences",
-  "reasoningEffort",
-  "reasoningBudget",
-  "reasoningOff",
-  "parallelToolCalls",
-  "jsonOutput",
-  "imageUrl",
-  "fileUrl",
-  "toolImages"
-]

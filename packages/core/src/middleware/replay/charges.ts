@@ -1,11 +1,12 @@
 /** Charges the payments made by a run's earlier processes under their names, so that no account is charged twice. */
 import * as Effect from "effect/Effect"
 import { inPlace } from "../../events/items.ts"
-import { emitter, type Listener, type RunEvent } from "../../events/RunEvent.ts"
+import type { Listener, RunEvent } from "../../events/RunEvent.ts"
 import { defined } from "../../Fields.ts"
 import type { Retired } from "../../journal/Superseded.ts"
 import { unpaid } from "../../loop/accounts.ts"
 import type { CallRun } from "../../loop/call.ts"
+import { emitter } from "../../loop/listener.ts"
 import type { Ledger } from "../../run/Budget.ts"
 import type { Doubt, Recording } from "../../run/Recording.ts"
 import type { BudgetExceeded, Paid } from "../../task/Usage.ts"

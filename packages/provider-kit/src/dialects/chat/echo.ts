@@ -63,7 +63,7 @@ export const echoed = (echo: unknown, field: Field | undefined): Json.Fields => 
  * Fields that a server added to a message and its calls, such as Gemini's signatures. They are valid only for the model
  * that issued them.
  */
-export interface Extras {
+interface Extras {
   /** `extra_content` from the message. */
   readonly message?: Json.Fields | undefined
   /** The added fields of each call. */

@@ -10,4 +10,3 @@ export { counted, usageOf } from "./usage.ts"
 // Type aliases, because types shared by several entry points would otherwise be emitted as values in the bundled
 // declarations.
 export type Body = Request.Body
-export type Target = Request.Target

@@ -7,7 +7,7 @@ import { unreadable } from "../../VendorError.ts"
 import * as Json from "../../VendorJson.ts"
 
 /** A reasoning item in the format required by the API. */
-export interface ReasoningItem {
+interface ReasoningItem {
   type: "reasoning"
   id: string
   summary: Array<{ type: "summary_text"; text: string }>
