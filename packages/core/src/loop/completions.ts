@@ -6,7 +6,7 @@ import type * as Policy from "../policy/Policy.ts"
 import * as Seed from "../Seed.ts"
 import { messageOf } from "../Thrown.ts"
 import type { Answered, CallContext } from "./call.ts"
-import { numbering } from "./numbering.ts"
+import { type Numbering, numbering } from "./numbering.ts"
 import { noteFailure } from "./reports.ts"
 
 /** The completions requested in a round. */
@@ -35,9 +35,11 @@ export const completionsOf = (
   const first = asked.count
   let addedMillis = 0
   const sampleOf = (attempt: number) => Seed.derive(seed, "completion", attempt)
-  const numbers = numbering(context, { by: "policy", round }, sampleOf, first)
-  const complete: Policy.Complete = ({ attempt: own, model, read, request }) =>
-    numbers.call(
+  // Most policies request no completion, so they need no numbers.
+  let numbers: Numbering | undefined
+  const complete: Policy.Complete = ({ attempt: own, model, read, request }) => {
+    numbers ??= numbering(context, { by: "policy", round }, sampleOf, first)
+    return numbers.call(
       { worker: model, request },
       ({ digest, isNew, sample, turn: attempt }) => {
         asked.count = Math.max(asked.count, attempt + 1)
@@ -84,6 +86,7 @@ export const completionsOf = (
       },
       own === undefined ? undefined : first + own
     )
+  }
   /** Total original duration of cache hits that are charged, in milliseconds. */
   return { complete, asked, addedMillis: () => addedMillis }
 }

@@ -1,19 +1,20 @@
 /** A workflow that is about to run, with everything that its steps need. */
-import type { Previous } from "../policy/Policy.ts"
+import type { Policy, Previous } from "../policy/Policy.ts"
 import type { Equipment } from "../run/Equipment.ts"
-import type { Reassign } from "../run/Resilience.ts"
-import type { ToolAccess, WorkerSettings } from "../run/RunSettings.ts"
+import * as Resilience from "../run/Resilience.ts"
+import type { RunSettings, ToolAccess, WorkerSettings } from "../run/RunSettings.ts"
 import type { Checks } from "../task/Check.ts"
 import type { Task } from "../task/Task.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
+import { lostDetail } from "./reports.ts"
 import type { Kept } from "./reserved.ts"
 import type { Delegate } from "./step.ts"
 
 /** Settings for running steps. */
 export interface Settings {
   readonly worker: WorkerSettings
-  readonly reassign: Reassign
+  readonly reassign: Resilience.Reassign
   /** How to handle a step that failed after all retries: inform the steps that depend on it, or end the run. */
   readonly onStepFailure: "report" | "end"
   /** Whether rejected credentials end the run, regardless of `reassign` and `onStepFailure`. */
@@ -49,5 +50,24 @@ export interface Plan {
   readonly kept?: Kept | undefined
 }
 
-/** Returns a worker's name. The Conductor as a worker in its own pool is named `self`. */
-export const workerName = ({ pool }: Pick<Plan, "pool">, ordinal: number): string => pool.workers[ordinal]?.id ?? "self"
+const isLost = ({ error: { reason } }: Resilience.Failure): boolean =>
+  reason._tag === "Timeout" && reason.detail === lostDetail
+
+/**
+ * Returns the reassignment rule for a run. With `onUnconfirmedCall: "reassign"`, a step whose call was lost is assigned
+ * to the next worker; with `"fail"`, it is not reassigned. An explicit `reassign` takes precedence.
+ */
+export const reassignOf = ({
+  onUnconfirmedCall,
+  policy,
+  reassign
+}: RunSettings & { readonly policy?: Policy | undefined }): Resilience.Reassign => {
+  const rule = reassign ?? (policy?.failover === false ? "never" : "next")
+  if (onUnconfirmedCall === "reassign" && rule === "never") {
+    return (failure) => (isLost(failure) ? Resilience.next(failure) : undefined)
+  }
+  if (onUnconfirmedCall === "fail" && reassign === undefined && rule === "next") {
+    return (failure) => (isLost(failure) ? undefined : Resilience.next(failure))
+  }
+  return rule
+}

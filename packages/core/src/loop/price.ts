@@ -13,7 +13,7 @@ import type { Worker } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import * as Price from "../workflow/Price.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
-import { reassignOf } from "./reassignment.ts"
+import { reassignOf } from "./plan.ts"
 import type { State } from "./round.ts"
 
 /** Returns the named checks available to a workflow: those of the run, and those of the workflow's author. */

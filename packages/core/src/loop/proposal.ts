@@ -10,10 +10,10 @@ import type { Checks } from "../task/Check.ts"
 import type { BudgetExceeded } from "../task/Usage.ts"
 import type { WorkerError } from "../task/Worker.ts"
 import { size } from "../task/WorkerPool.ts"
+import { describe, type KeysOf, unknownKeyIn, unknownKeyOf } from "../workflow/keys.ts"
 import type { StepAnswer } from "../workflow/StepMessages.ts"
 import * as Workflow from "../workflow/Workflow.ts"
 import type { Completions } from "./completions.ts"
-import { proposalOf } from "./forms.ts"
 import { admissionPrice, admitsPlans, checksOf, noChecks, priceOf, refusalByBudget } from "./price.ts"
 import type { State } from "./round.ts"
 import type { Results } from "./scheduler.ts"
@@ -35,6 +35,87 @@ export interface Revised extends Policy.Proposal {
 
 /** The policy's decision about a round in which answers failed their checks. */
 export type Revision = Exclude<Policy.Revision, { readonly type: "re-plan" }> | ({ readonly type: "re-plan" } & Revised)
+
+// -------------------------------------------------------------------------------------------------------------------
+// Form
+// -------------------------------------------------------------------------------------------------------------------
+
+// Policies may be written in plain JavaScript, so what they return is validated before it is used.
+
+/** The keys of a proposal. */
+export const proposalKeys: KeysOf<Policy.Proposal> = {
+  workflow: true,
+  answer: true,
+  isLast: true,
+  policy: true,
+  author: true,
+  notes: true,
+  probability: true
+}
+
+/** Describes an unknown key in a proposal, or returns `undefined`. */
+export const unknownIn = (proposal: unknown, keys: object): string | undefined => {
+  const unknown =
+    unknownKeyIn("its proposal", proposal, keys) ??
+    unknownKeyOf((proposal as Partial<Policy.Proposal> | undefined)?.workflow)
+  return unknown && describe(unknown)
+}
+
+/** Whether a value is a list of `{ round, step }`. */
+export const isEarlier = (earlier: unknown): boolean =>
+  Array.isArray(earlier) && earlier.every((one) => Number.isInteger(one?.round) && Number.isInteger(one?.step))
+
+const isCheck = (check: unknown): boolean => {
+  const { by, onFailure } = (check ?? {}) as Partial<Workflow.StepCheck>
+  const isNamed = typeof by === "string" || typeof by === "number"
+  return (
+    isNamed && (onFailure === "revise" || onFailure === "next" || onFailure === "continue" || onFailure === "again")
+  )
+}
+
+/** Describes an invalid check or list of earlier steps, or returns `undefined`. */
+const problemOfStep = ({ check, earlier }: Workflow.Step, index: number): string | undefined => {
+  if (check !== undefined && !isCheck(check)) return `the check of step ${index} is not { by, onFailure }`
+  const isWrong = earlier !== undefined && !isEarlier(earlier)
+  return isWrong ? `the earlier of step ${index} is not a list of { round, step }` : undefined
+}
+
+const problemOf = (proposal: Policy.Proposal | undefined, keys: object): string | undefined => {
+  const { answer, steps } = proposal?.workflow ?? {}
+  const unknown = unknownIn(proposal, keys)
+  if (unknown !== undefined) return unknown
+  if (!Array.isArray(steps)) return "it returned no workflow; return { steps: [...] }"
+  const wrong =
+    Workflow.malformation(proposal!.workflow) ?? steps.map(problemOfStep).find((problem) => problem !== undefined)
+  if (wrong !== undefined) return wrong
+  if (answer !== undefined && answer !== "majority") return `its answer is ${typeof answer}; omit it, or use "majority"`
+  const { isLast, notes = [], probability = 1 } = proposal!
+  if (isLast !== undefined && typeof isLast !== "boolean")
+    return `its isLast is ${typeof isLast}; use true, false or nothing`
+  if (!(probability > 0 && probability <= 1)) return "its probability must be above 0 and at most 1"
+  return Array.isArray(notes) && notes.every((note) => typeof note === "string")
+    ? undefined
+    : "its notes are not strings"
+}
+
+/**
+ * Requests a proposal from a policy and ensures that it contains a workflow. Does not validate the workflow's rules.
+ */
+const proposalOf = (policy: Policy.Policy, context: Policy.Context): ReturnType<Policy.Policy["propose"]> =>
+  Effect.flatMap(Policy.propose(policy, context), (given) => checkedProposal(policy.name, given))
+
+const byHand = "its propose returned no { workflow }; write policies as policy(name, plan) from @divisi/core/promise"
+
+/** Returns a proposal whose form is correct, or fails with a description of the mistake. */
+export const checkedProposal = (
+  policy: string,
+  proposal: Policy.Proposal,
+  keys: object = proposalKeys
+): Effect.Effect<Policy.Proposal, Policy.PolicyError> => {
+  const isProposal = typeof proposal === "object" && proposal !== null && "workflow" in proposal
+  const detail = isProposal ? problemOf(proposal, keys) : byHand
+  return detail === undefined ? Effect.succeed(proposal) : Effect.fail(new Policy.PolicyError({ policy, detail }))
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Previous rounds

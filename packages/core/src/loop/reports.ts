@@ -9,7 +9,7 @@ import type { BudgetExceeded, Paid } from "../task/Usage.ts"
 import type { WorkerError } from "../task/Worker.ts"
 import { attemptName, unpaid } from "./accounts.ts"
 import type { Answered, Ask, At, CallContext, CallRun, Settled } from "./call.ts"
-import { type Plan, workerName } from "./plan.ts"
+import type { Plan } from "./plan.ts"
 import type { Running, StepAsk, StepError } from "./step.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -91,6 +91,9 @@ export const noteFailure = <A>(
 // -------------------------------------------------------------------------------------------------------------------
 // Steps
 // -------------------------------------------------------------------------------------------------------------------
+
+/** Returns a worker's name. The Conductor as a worker in its own pool is named `self`. */
+export const workerName = ({ pool }: Pick<Plan, "pool">, ordinal: number): string => pool.workers[ordinal]?.id ?? "self"
 
 /** Returns the `item` field of a failure, if there is an item. */
 const itemIn = (item: Item | undefined) => (item === undefined ? undefined : { item })

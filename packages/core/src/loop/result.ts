@@ -20,7 +20,7 @@ import { Refusal, WorkerError } from "../task/Worker.ts"
 import type { StepAnswer } from "../workflow/StepMessages.ts"
 import { voteOf } from "../workflow/vote.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
-import { workerName } from "./plan.ts"
+import { workerName } from "./reports.ts"
 import type { RunError, State } from "./round.ts"
 import type { Results } from "./scheduler.ts"
 

@@ -24,6 +24,7 @@ import { refusalOf, workersOf as workersOfPlan } from "./accounts.ts"
 import type { CallContext } from "./call.ts"
 import { type Completions, completionsOf } from "./completions.ts"
 import type { Plan } from "./plan.ts"
+import { reassignOf } from "./plan.ts"
 import { checksOf } from "./price.ts"
 import {
   objections,
@@ -35,7 +36,6 @@ import {
   type Revision,
   textOf
 } from "./proposal.ts"
-import { reassignOf } from "./reassignment.ts"
 import { keepLast } from "./reserved.ts"
 import { answerOf, bestSoFar, failureOf, type StepFailed, workersOf } from "./result.ts"
 import { type Execution, schedule } from "./scheduler.ts"

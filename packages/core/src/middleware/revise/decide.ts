@@ -4,13 +4,24 @@ import * as Result from "effect/Result"
 import { millisSince, ticks } from "../../Elapsed.ts"
 import { defined } from "../../Fields.ts"
 import { completionsOf } from "../../loop/completions.ts"
-import { revisionOf } from "../../loop/forms.ts"
-import { held, objections, policyContextOf, previousOf, type Revision, textOf } from "../../loop/proposal.ts"
+import {
+  checkedProposal,
+  held,
+  isEarlier,
+  objections,
+  policyContextOf,
+  previousOf,
+  proposalKeys,
+  type Revision,
+  textOf,
+  unknownIn
+} from "../../loop/proposal.ts"
 import { answerOf } from "../../loop/result.ts"
 import type { RoundAsk, State } from "../../loop/round.ts"
 import type { Results } from "../../loop/scheduler.ts"
 import * as Policy from "../../policy/Policy.ts"
 import * as Seed from "../../Seed.ts"
+import type { KeysOf } from "../../workflow/keys.ts"
 import type { PastRound } from "../../workflow/StepMessages.ts"
 import type * as Workflow from "../../workflow/Workflow.ts"
 
@@ -31,6 +42,34 @@ const failedOf = ({ steps }: Workflow.Workflow, { held, verdicts }: Results): Re
       const check = typeof by === "string" ? by : `worker ${by}`
       return { step, check, objection: verdicts[step]?.objection ?? "" }
     })
+
+const newPlanKeys: KeysOf<Extract<Policy.Revision, Policy.Proposal>> = { ...proposalKeys, type: true }
+const revisionKeys: KeysOf<Exclude<Policy.Revision, Policy.Proposal>> = { type: true, answer: true, notes: true }
+
+/** Requests a revision from a policy and ensures that it is well-formed. Does not validate the workflow's rules. */
+const revisionOf = (
+  policy: Policy.Policy,
+  author: Policy.Policy,
+  context: Policy.Revising
+): ReturnType<typeof Policy.revise> => {
+  const problem = (detail: string) => Effect.fail(new Policy.PolicyError({ policy: author.name, detail }))
+  return Effect.flatMap(Policy.revise(policy, author, context), (given): ReturnType<typeof Policy.revise> => {
+    const { notes = [], type } = (given ?? {}) as Partial<Policy.Revision>
+    if (!(Array.isArray(notes) && notes.every((note) => typeof note === "string")))
+      return problem("its notes are not strings")
+    const unknown = type === "go-on" || type === "stop" ? unknownIn(given, revisionKeys) : undefined
+    if (unknown !== undefined) return problem(unknown)
+    if (type === "go-on") return Effect.succeed(given)
+    if (type === "stop") {
+      const { answer } = given as Extract<Policy.Revision, { readonly type: "stop" }>
+      return isEarlier([answer])
+        ? Effect.succeed(given)
+        : problem("it stops the run, but does not name the { round, step } with the answer")
+    }
+    if (type === "re-plan") return Effect.as(checkedProposal(author.name, given as Policy.Proposal, newPlanKeys), given)
+    return problem('its type is not "go-on", "stop" or "re-plan"')
+  })
+}
 
 /** Validates a revision. */
 const heldRevision = (
