@@ -25,3 +25,26 @@ export const sets: Readonly<Record<string, ReadonlyArray<Pair>>> = Object.fromEn
     .sort()
     .map((file) => [file.replace(".txt", ""), parse(fs.readFileSync(new URL(file, folder), "utf8"))])
 )
+
+/** A text and the letter that it chooses. Null if it does not choose any. */
+export interface Lettered {
+  readonly text: string
+  readonly letter: string | null
+}
+
+const letterFolder = new URL("../../suites/letters/", import.meta.url)
+
+/** Every set of texts that choose a letter, or only mention some, by its name. */
+export const letters: Readonly<Record<string, ReadonlyArray<Lettered>>> = Object.fromEntries(
+  fs
+    .readdirSync(letterFolder)
+    .sort()
+    .map((file) => [
+      file.replace(".jsonl", ""),
+      fs
+        .readFileSync(new URL(file, letterFolder), "utf8")
+        .trim()
+        .split("\n")
+        .map((line): Lettered => JSON.parse(line))
+    ])
+)
