@@ -90,12 +90,12 @@ const chance = /(?<![\d.,/])(\d{1,6})\s+(?:in|out of)\s+(?:every\s+)?(\d[\d,]{0,
 export const withFractions = (sentence: string): string =>
   /\b(?:probabilit\w+|chances?|likelihood)\b/i.test(sentence) ? sentence.replace(chance, "$1/$2") : sentence
 
-const scaled = /(?<![\d.,/^])(\d{1,6}(?:\.\d{1,9})?) (thousand|million|billion)(?![\w-])/gi
+const scaled = /(?<![\d.,/^])(\d{1,6}(?:\.\d{1,9})?|\ba(?= [mb]illion)) (thousand|million|billion)(?![\w-])/gi
 
 /** Replaces "2.5 million" with digits. */
 export const withScales = (text: string): string =>
   text.replace(scaled, (_, digits: string, name: string) =>
-    String(Math.round(Number(digits) * 1e9 * scales[name.toLowerCase()]!) / 1e9)
+    String(Math.round((/\d/.test(digits) ? Number(digits) : 1) * 1e9 * scales[name.toLowerCase()]!) / 1e9)
   )
 
 const mixed = new RegExp(
@@ -104,7 +104,7 @@ const mixed = new RegExp(
 )
 
 /** Replaces "four and a half" with "4 1/2". */
-const withMixed = (text: string): string =>
+export const withMixed = (text: string): string =>
   text.replace(mixed, (all: string, whole: string, single?: string, count?: string, part?: string) => {
     const value = /^\d/.test(whole) ? Number(whole) : valueOf(whole)
     const [top, bottom] = [

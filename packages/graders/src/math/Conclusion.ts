@@ -233,7 +233,8 @@ const condition =
   /^\W*(?:if|since|because|when|as|after|given|using|with|for|by|assuming|\w+ing)\b.*,\s+(?=(?:the|then|it|he|she|they|we|you|there|this|each|his|her|its|our)\b)/i
 
 /** A reason before the main clause: "and since half a pack is not sold, you need 8". */
-const mainBehind = /^[\s,;]*(?:since|because|as)\s[^,]*,\s+(?=(?:the|it|he|she|they|we|you|there|this|each|so)\b)/i
+const mainBehind =
+  /^[\s,;]*(?:since|because|as)\s[^,]*,\s+(?=(?:the|it|he|she|they|we|you|there|this|each|so)\b|[$\\(]*[a-z]\s*=)/i
 
 /** A clause that repeats or states the value: ", which is 42 inches". */
 const valued =

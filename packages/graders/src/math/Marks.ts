@@ -102,7 +102,7 @@ export const boxed = (text: string): ReadonlyArray<Statement> => {
 export const tagged = (text: string): ReadonlyArray<Statement> => {
   const found: Array<Statement> = []
   let open: { readonly at: number; readonly end: number } | undefined
-  for (const { 0: tag, index } of text.matchAll(/<(\/?)(?:final[_ -]?)?(?:answer|result)>|\[(\/?)ANSWER\]/gi)) {
+  for (const { 0: tag, index } of text.matchAll(/<(\/?)(?:final[_ -]?)?(?:answer|result|ans)>|\[(\/?)ANSWER\]/gi)) {
     if (!/^[<[]\//.test(tag)) open ??= { at: index, end: index + tag.length }
     else if (open !== undefined) {
       found.push({ start: open.at, end: index + tag.length, content: text.slice(open.end, index).trim() })

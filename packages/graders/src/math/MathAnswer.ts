@@ -17,7 +17,7 @@ import {
   objects,
   type Span
 } from "../internal/assertion/Assertion.ts"
-import { numeralOf, withDigits, withScales } from "../internal/numerals.ts"
+import { numeralOf, withDigits, withMixed, withScales } from "../internal/numerals.ts"
 import { spoken } from "../internal/spoken.ts"
 import { conclusion, isCut, isInstruction, statedWords, withoutChecks } from "./Conclusion.ts"
 import { decideText } from "./Ladder.ts"
@@ -48,14 +48,14 @@ interface Claim extends Statement {
 // -------------------------------------------------------------------------------------------------------------------
 
 const label =
-  /(?:\*\*|__)?(?<![a-zA-Z\d])(?:the\s+)?(?:final|correct|overall|right|true|actual)?\s*(?:answer|result|solution|value)s?(?:\s+set)?\s*(?:(?:\*\*|__)?\s*[:;]\s*(?:\*{1,3}|_{1,2})?|(?:,\s*(?:then|therefore|thus|hence)\s*,)?\s+(?:is|are|equals?|(?:must|should|would)\s+be|(?:comes?|turns?) (?:out )?to(?: be)?)\b(?:\s+(?:therefore|thus|then|hence|simply|just|exactly|indeed))?\s*(?:\*\*|__)?:?|\s*=(?!=)|\s+[—–-]+\s)\s*|(?:#{1,6} *(?:\*\*)?|\*\*|__)(?:final )?answer:?(?:\*\*|__)?:? *\n+\s*|(?<![^\n])[\s>*_-]*(?:final )?answer[*_:]* *\n+[=-]{3,} *\n+\s*|(?<![^\n])[>*_ -]*(?:final|ans\.?)[*_]*\s*[:=][*_]*\s*|(?<![^\n])\s*(?:⇒|→|∴|=>)\s*|(?<![^\n])ans\.\s+|(?<![^\n])\|\s*(?:final )?answer\s*\|\s*\n\s*\|[-: ]+\|\s*\n\s*\|\s*|####\s*/gi
+  /(?:\*\*|__)?(?<![a-zA-Z\d])(?:the\s+)?(?:final|correct|overall|right|true|actual)?\s*(?:answer|result|solution|value)s?(?:\s+set)?\s*(?:(?:\*\*|__)?\s*[:;]\s*(?:\*{1,3}|_{1,2})?|(?:,\s*(?:then|therefore|thus|hence)\s*,)?\s+(?:is|are|equals?|(?:must|should|would)\s+be|(?:comes?|turns?) (?:out )?to(?: be)?)\b(?:\s+(?:therefore|thus|then|hence|simply|just|exactly|indeed))?\s*(?:\*\*|__)?:?|\s*=(?!=)|\s+[—–-]+\s)\s*|(?:#{1,6} *(?:\*\*)?|\*\*|__)(?:final )?answer:?(?:\*\*|__)?:? *\n+\s*|(?<![^\n])[\s>*_-]*(?:final )?answer[*_:]* *\n+[=-]{3,} *\n+\s*|(?<![^\n])[>*_ -]*(?:final|ans\.?)[*_]*\s*[:=][*_]*\s*|(?<![^\n])\s*(?:⇒|→|∴|=>)\s*|(?<![^\n])ans(?:\.\s+|\)\s*)|(?<![^\n])\|\s*(?:final )?answer\s*\|\s*\n\s*\|[-: ]+\|\s*\n\s*\|\s*|####\s*/gi
 
 /** The label "A: 5" on a separate line. */
 const shortLabel = /(?<![^\n])[>*_ -]*A[*_]*:[*_]*\s*/g
 
 /** Labels in other languages: "Antwort: 5", "La respuesta final es 5", "答えは5です", "Cevap 5". */
 const foreignLabel = new RegExp(
-  `(?:(?<!\\p{L})(?:(?:odp|rép|resp|risp|antw|отв|відп)\\.|${answerWords.replace(/^answer\|/, "")}|${resultWords})\\p{L}{0,8}|${joinedWords})(?:\\*\\*)?(?:\\s+\\p{L}[\\p{L}\\p{M}]*){0,2}?\\s*(?:\\*\\*)?\\s*(?:[:：=]|\\s[—–-]\\s|(?<=\\s)(?:ist|lautet|beträgt|est|es|é|è|e|är|er|is|on|jest|to|wynosi|je|este|adalah|ialah|là|είναι|равен|равна|равно|дорівнює|это|є|هو|هي|היא|הוא|হল|হলো|aynı)(?:\\s+(?:also|donc|por tanto|somit|daher|quindi|tedy|jadi|então|dus))?\\s|(?:是|为|為|は|은|는|คือ|เท่ากับ)|\\s+(?=[-−]?\\d|\\$|\\\\[([f]|\\*\\*\\d))(?:\\*\\*)?\\s*`,
+  `(?:(?<!\\p{L})(?:(?:odp|rép|resp|risp|antw|отв|відп)\\.|${answerWords.replace(/^answer\|/, "")}|${resultWords})\\p{L}{0,8}|${joinedWords})(?:\\*\\*)?(?:\\s+\\p{L}[\\p{L}\\p{M}]*){0,2}?\\s*(?:\\*\\*)?\\s*(?:[:：=]|\\s[—–-]\\s|(?<=\\s)(?:ist|lautet|beträgt|est|es|é|è|e|är|er|is|on|jest|to|wynosi|je|este|adalah|ialah|là|είναι|равен|равна|равно|дорівнює|это|є|هو|هي|היא|הוא|হল|হলো|aynı)(?:\\s+(?:also|donc|por tanto|somit|daher|demnach|folglich|alors|ainsi|entonces|pues|quindi|dunque|allora|pertanto|tedy|proto|jadi|então|logo|portanto|dus|siis|alltså|altså|deci|zatem|więc|dakle|tehát|следовательно|значит|тогда|отже|άρα))?\\s|(?:是|为|為|は|은|는|คือ|เท่ากับ)|\\s+(?=[-−]?\\d|\\$|\\\\[([f]|\\*\\*\\d))(?:\\*\\*)?\\s*`,
   "giu"
 )
 
@@ -66,7 +66,7 @@ const foreignLabel = new RegExp(
 const explained = /(?:\*\*|__)\s*\((?![^()]*\b(?:or|not|maybe|perhaps|possibly|probably|guess\w*)\b)[^()]*\)[.!]?$/i
 
 /** Verbs and symbols that end a sentence after its answer, in languages with this word order. */
-const ending = /\s*(?:です|である|となります|になります|だ|입니다|이다|है|हैं|است|['’]?[dt][ıiuü]r|\||।|。)+\s*$/u
+const ending = /\s*(?:です|である|となります|になります|だ|입니다|이다|है|हैं|ہے|ہیں|۔|است|['’]?[dt][ıiuü]r|\||।|。)+\s*$/u
 
 /** Maximum number of marks and of labels that are read, counted from the end. */
 const maxStatements = 40
@@ -289,7 +289,8 @@ const withoutTail = (text: string): string =>
   text
     .replace(/(?<=\S)\s*<\|[\s\S]*$/, "")
     .replace(confidence, "")
-    .replace(/(?<=\S)\s*[✓✔✅☑🎉🙂😊]\uFE0F?\s*$/u, "")
+    .replace(/(?<=\S)\s*(?:←|<-+|⟵)\s*(?:the |my |our )?(?:final )?answer\W*$/i, "")
+    .replace(/(?<=\S)\s*(?:(?![✗✘❌✖❎🚫⛔👎🤔🤷❓❔⁉😅😬🙃\d#*])\p{Emoji}\uFE0F?|✓)+\s*$/u, "")
     .replace(/(?<=\S)\s+I hope (?:it|this|that)\b[^.\n]{0,40}\.?$/i, "")
 
 /** Removes a mark at the end of a proof. Only the last characters are searched, because the mark is short. */
@@ -313,6 +314,57 @@ const heading = new RegExp(
 const price =
   /(?<![\\$\w])\$(?=\d[\d,.]*(?: [^$\n\\]{0,80}[a-zA-Z]{3}[^$\n\\]{0,80}| ?[=+−–×÷*/-] ?| ?[+−–×÷*/-][^$\n\\]{0,40}= ?)\*{0,2}\$\d)/g
 
+const entities: Readonly<Record<string, string>> = {
+  nbsp: " ",
+  times: "×",
+  minus: "−",
+  le: "≤",
+  ge: "≥",
+  lt: "<",
+  gt: ">",
+  deg: "°",
+  pi: "π",
+  radic: "√",
+  plusmn: "±",
+  ndash: "–",
+  frac12: "½",
+  amp: "&"
+}
+
+/** Converts HTML to Markdown. Only tags that are closed are markup; the others may be inequalities. */
+const withoutHtml = (text: string): string =>
+  text
+    .replace(/<(sup|sub)>([^<]{1,60})<\/\1>/gi, (_, side: string, said) => `${/p$/i.test(side) ? "^" : "_"}{${said}}`)
+    .replace(/<\/?(?:b|strong)>/gi, "**")
+    .replace(/<h[1-6][^<>]{0,60}>([^<]{1,200})<\/h[1-6]>/gi, "\n**$1**\n")
+    .replace(/<(?:br|hr)\s*\/?>|<\/(?:p|div|li|ul|ol|tr|table|section|solution|output|response)>/gi, "\n")
+    .replace(
+      /<\/?(?:i|em|u|p|span|div|li|ul|ol|t[rdh]|table|tbody|thead|code|section|solution|output|response)(?:\s[^<>]{0,80})?>/gi,
+      " "
+    )
+    .replace(/&(\w{2,6});/g, (all, name: string) => entities[name] ?? all)
+    .trim()
+
+/** Letters and relations with other code points for the same meaning. */
+const alike: Readonly<Record<string, string>> = {
+  "⩾": "≥",
+  "≧": "≥",
+  "⩽": "≤",
+  "≦": "≤",
+  "⟨": "(",
+  "⟩": ")",
+  ⁿ: "^{n}",
+  ˣ: "^{x}",
+  ᵏ: "^{k}",
+  ᵐ: "^{m}",
+  ⁱ: "^{i}",
+  ᵗ: "^{t}",
+  ₙ: "_{n}",
+  ₖ: "_{k}"
+}
+
+const inQuotation = /^(?: {0,3}>[^\n]*(?:\n|$)){2,}$/
+
 /** Normalizes digits to ASCII, and converts LaTeX displays and headings to Markdown. */
 const inPlainSigns = (text: string): string => {
   const digits = /[\u0660-\uff19]/.test(text)
@@ -321,12 +373,24 @@ const inPlainSigns = (text: string): string => {
         return `${code - zeros.findLast((zero) => zero <= code)!}`
       })
     : text
-  const bare = digits.includes("</")
-    ? digits.replace(/<\/?(?:b|strong)>/gi, "**").replace(/<\/?(?:i|em|u|p|span|div|br)\s*\/?>/gi, " ")
-    : digits
+  const marked = /<\/|<br|&\w+;/i.test(digits) ? withoutHtml(digits) : digits
+  const quoted = inQuotation.test(marked) ? marked.replace(/^ {0,3}>[ \t]?/gm, "") : marked
+  const bare = quoted
+    .replace(/[⩾≧⩽≦⟨⟩ⁿˣᵏᵐⁱᵗₙₖ]/g, (sign) => alike[sign]!)
+    .replace(/\n[ \t]*\n[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*(?=\n)/g, "\n")
+    .replace(/\^\(([-−]?\w{1,6})\)/g, "^{$1}")
+    .replace(/(?<![a-zA-Z])P\([^()=]{2,30}\)(?=\s*[=≈])/g, "P")
+    .replace(/(?<=\d\.\d+)(?:\.{3}|…)/g, "\\ldots ")
+    .replace(/(?<!\p{L})(?:Rp\.?|R\\?\$|Rs\.?)\s?(\d[\d.,]*)/gu, (_, digits: string) =>
+      digits.replace(/\.(?=\d{3}(?!\d))/g, "")
+    )
   const priced = bare.includes("$") ? bare.replace(price, "") : bare
   if (!priced.includes("\\")) return priced
   return priced
+    .replace(/\\(?:colorbox\s*\{[^{}]{0,40}\}|fcolorbox\s*\{[^{}]{0,40}\}\s*\{[^{}]{0,40}\})\s*(?=\{)/g, "\\boxed")
+    .replace(/\\begin\{array\}\{[rcl]{3}\}([\s\S]{1,2000}?)\\end\{array\}/g, (all, rows: string) =>
+      /&\s*=\s*&/.test(rows) ? `\\[${rows.replace(/&\s*=\s*&/g, "=")}\\]` : all
+    )
     .replace(/\\\[[\s\S]{1,2000}?\\\]|\$\$[\s\S]{1,2000}?\$\$/g, (formula) =>
       formula.includes("\\\\") ? formula : formula.replaceAll("\n", " ")
     )
@@ -372,7 +436,10 @@ const ratio =
 
 /** Normalizes numbers as written in prose: "two to the tenth", "2 to 3", "1 million", "10⁻⁵". */
 const withPlainNumbers = (text: string): string =>
-  withScales(withNumerals(text.replace(chance, (_, top, bottom) => `${withDigits(top)}/${withDigits(bottom)}`)))
+  withScales(
+    withMixed(withNumerals(text.replace(chance, (_, top, bottom) => `${withDigits(top)}/${withDigits(bottom)}`)))
+  )
+    .replace(/(?<=\d) ?([½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])/g, (_, part: string) => ` ${part.normalize("NFKD").replace("\u2044", "/")}`)
     .replace(
       scientific,
       (digits) => `^{${[...digits].map((one) => (one === "⁻" ? "-" : "⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(one))).join("")}}`
@@ -385,6 +452,21 @@ const inWords = (text: string): string | undefined => {
   if (found === undefined) return undefined
   const plain = masked(found.text, [found])
   return isAsserted(plain, found) && !isRetracted(plain, found.end) ? found.content : undefined
+}
+
+const assignment = /^[\s*_$&-]*([a-zA-Z](?:_\d)?)\s*=\s*([^=\n]{1,60}?)[\s*_$,.;]*$/
+
+/** Returns the values of several unknowns on the last lines, one per line. */
+const assigned = (text: string): string | undefined => {
+  const names: Array<string> = []
+  const values: Array<string> = []
+  for (const line of text.split("\n", 400).toReversed()) {
+    const found = assignment.exec(line.replace(/\\[()[\]]/g, ""))
+    if (found === null || names.includes(found[1]!) || words(found[2]!) > 0) break
+    names.unshift(found[1]!)
+    values.unshift(`${found[1]} = ${found[2]}`)
+  }
+  return names.length > 1 ? values.join(", ") : undefined
 }
 
 /** Extracts the answer from prose without marks, if the last sentence with a value asserts it. */
@@ -414,7 +496,7 @@ const inProse = (written: string): string | undefined => {
 }
 
 /** A relation or function value in a conclusion, from which prose extraction may only pick the number. */
-const functional = /[<>≤≥]|(?<!\p{L})(?:arc)?(?:ln|log|exp|sin|cos|tan|cot|sec|csc)(?!\p{L})/u
+const functional = /[<>≤≥≠]|\^\{?[a-z]|(?<!\p{L})(?:arc)?(?:ln|log|exp|sin|cos|tan|cot|sec|csc)(?!\p{L})/u
 
 const joinedScript = /(?:\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Hangul}|\p{Script=Thai}){2}/u
 
@@ -423,9 +505,12 @@ const isJoined = (text: string): boolean => joinedScript.test(text) && /[\d$\\]/
 
 /** Removes a leading symbol from a text that is otherwise only a value: "= 15", "~15". */
 const withoutSign = (text: string): string =>
-  text
+  (/[⟹⇒]|\\implies|\\Rightarrow/.test(text) && words(text) === 0
+    ? text.replace(/^[^\n]*(?:[⟹⇒]|\\implies(?![a-z])|\\Rightarrow(?![a-z]))\s*(?=[^\s$])/, "")
+    : text
+  )
     .replace(/^~[^~\n]{1,40}~\s*(?:→|->|=>)?\s*(?=[-\d])/, "")
-    .replace(/^=\s*(?=[-−\d\\$])/, "")
+    .replace(/^=\s*(?=[^\s>=])/, "")
     .replace(/^~\s*(?=\d)/, "≈ ")
 
 const approximately = /^(?:about|around|almost|nearly|approximately|approx\.?|roughly)\s+/i
@@ -435,6 +520,16 @@ const inSentence = (text: string): string | undefined => {
   if (/^\W*(?:no|not|none|nothing|never)\b/i.test(text)) return undefined
   const found = conclusion(text, true)
   return found !== undefined && isUndenied(masked(text, [found]), found) ? found.content : undefined
+}
+
+/** Whether a short text with a number only mentions it: "Suppose that x = 10". */
+const isMention = (text: string): boolean => {
+  if (words(text) === 0) return false
+  const end = text.search(/\d\D*$/) + 1
+  const word = [...text.slice(0, end).matchAll(/\p{L}{2,}/gu)].at(-1)
+  if (word === undefined) return isDeniedAbroad(text, text.slice(end))
+  const span = { start: word.index + word[0].length, end }
+  return !isUndenied(masked(text, [span]), span)
 }
 
 /** Extracts the answer from the text after a label: a value, or prose that states one. */
@@ -495,6 +590,8 @@ export const extract = (text: string): string | undefined => {
     const found = inProse(rest)
     return found === undefined || mentions.some(({ content }) => isSame(content, found)) ? undefined : found
   }
+  const several = assigned(said)
+  if (several !== undefined) return several
   if (words(said) > 3 || said.includes("**") || /(?:so|thus|hence|therefore),? \$[^$\n]+\$\.?$/i.test(said))
     return inProse(said)
   if (words(said) <= 3 && said.includes("\n") && !said.includes("\\[") && !said.includes("$$")) {
@@ -509,7 +606,10 @@ export const extract = (text: string): string | undefined => {
     const found = inProse(said)
     if (found !== undefined) return found
   }
-  return (isSentence(said) || isJoined(said) ? inProse(said) : undefined) ?? withLetterUnit(plainValue(said))
+  const prose = isSentence(said) || isJoined(said) ? inProse(said) : undefined
+  if (prose !== undefined) return prose
+  const value = plainValue(said)
+  return value === said && isMention(said) ? undefined : withLetterUnit(value)
 }
 
 /**

@@ -113,7 +113,9 @@ const golden = (reference: string) =>
 
 /** Returns the words of a gold answer that consists only of words, such as `\\text{Evelyn}`. */
 const wordsOf = (gold: string): string | undefined =>
-  /^[\s$]*(?:\\(?:text|mbox|textbf|mathrm)\s*\{)?\s*(\p{L}{2,}(?:[ -]\p{L}+){0,2})\s*\}?[\s$.]*$/u.exec(gold)?.[1]
+  /^[\s$]*(?:\\(?:text|mbox|textbf|mathrm)\s*\{)?\s*(\p{L}{2,}(?:[ -]\p{L}+){0,2}|(?<=\{\s*)[A-Z])\s*\}?[\s$.]*$/u.exec(
+    gold
+  )?.[1]
 
 /** Matches questions whose answer may be a time of day. */
 const asksForTime = /\b(?:time|clock|o'clock|[ap]\.?m\.?|when|noon|midnight|hours?|arrives?|departs?|schedule)\b/i

@@ -305,8 +305,13 @@ const stated = (text: string): string | undefined => {
     last
   )?.[1]
   if (point !== undefined && !doubt.test(last)) return point
-  const end = /^[\s\S]*\b(?:is|are|equals|gives|yields|left with)\s+([^\n]{1,80}?)[.!]?$/.exec(last)?.[1]
-  return end === undefined || doubt.test(last) || words(end) > 0 || !/\d|\\|\$|[(^π√]/.test(end)
+  const end = /^[\s\S]*\b(?:is|are|equals|gives|yields|left with|simplifies to|reduces to)\s+([^\n]{1,80}?)[.!]?$/.exec(
+    last
+  )?.[1]
+  return end === undefined ||
+    doubt.test(last) ||
+    words(end) > 0 ||
+    !/\d|\\|\$|[(^π√]|^[a-z]{1,2}\s?[/+*−-]\s?[a-z]{1,2}$/.test(end)
     ? undefined
     : withLetterUnit(end)
 }
@@ -337,6 +342,10 @@ const verbs: ReadonlyArray<readonly [said: RegExp, value: string]> = [
   [new RegExp(`${quantity}does(?: not|n['’]t) exist[.!*]*$`, "i"), "does not exist"]
 ]
 
+/** The set of all numbers, in words: "Domain: all real numbers". */
+const everything =
+  /(?<=(?:is|are|:|for|domain|range) )(?:(?:the set of )?(?:all )?real numbers|ℝ|\(?all reals\)?)[.!*]*$/iu
+
 const none =
   /\b(?:(?:has|have) )?no (?:real |integer |rational |complex |such |positive |valid |further )?(?:solutions?|roots?)(?: exists?)?[.!*]*$/i
 
@@ -361,6 +370,8 @@ export const withWordAnswer = (
   }
   const nothing = none.exec(last)
   if (nothing !== null) return put(nothing.index, /^ha/i.test(nothing[0]) ? "is " : "", "$\\emptyset$")
+  const all = last.search(everything)
+  if (all !== -1) return put(all, "", "$(-\\infty,\\infty)$")
   for (const [said, value] of verbs) {
     const index = last.search(said)
     if (index !== -1) return put(index, last[index] === " " ? " is " : "is ", value)

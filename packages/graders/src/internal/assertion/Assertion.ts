@@ -116,7 +116,7 @@ const isFreed = (gap: string, until: English.Until): boolean => {
     if (!subordinate.test(rest)) return true
   }
   if ((until === "verb" || until === "colon") && !/^\s*(?:\w+\s+){0,2}that\b/.test(gap)) {
-    if (English.copula.test(gap.replace(attached, ""))) return true
+    if (English.copula.test(gap.replace(attached, "").replace(/[a-z]\s*=\s*$/i, ""))) return true
   }
   if (until === "colon" && /\w+\s+\w+[^:]*:\s*[\s$*\\([]*$/.test(gap)) return true
   const [, before = "", clause = ""] = partsOf(gap, until === "clause")
@@ -269,7 +269,7 @@ const counted =
 
 /** Whether a sentence starts with the answer and states anything other than that it is the answer. */
 const isOddSubject = (before: string, behind: string): boolean =>
-  !/[\p{L}=]/u.test(before) &&
+  !/[\p{L}=]/u.test(before.replace(/^[\s*_]*[a-z]\s*=/i, " ")) &&
   /\p{L}{2}/u.test(behind.replace(/\([^()]*\)|(?<=^[\s□*$\\)]*)(?:[ckm]?m|[km]?g|m?l|ft|in|min)(?!\p{L})/gu, "")) &&
   !English.subject.test(behind) &&
   !counted.test(behind) &&
@@ -377,11 +377,15 @@ export const isAsserted = (text: string, { end, start }: Span): boolean => {
   )
 }
 
-/** Whether the words after a value deny it, in languages with the verb at the end: "Cevap 24 değildir". */
-export const isDeniedAbroad = (around: string, behind: string): boolean =>
-  /[^ -~\n]|m[ae]z\b/.test(behind) &&
-  !joinedScript.test(behind) &&
-  patternsIn(around).some(({ doubt, isVerbFirst }) => !isVerbFirst && doubt.test(/^[^,،;]*/.exec(behind)![0]))
+/** Whether the words after a labeled value deny it, in other languages: "Cevap 24 değildir". */
+export const isDeniedAbroad = (around: string, behind: string): boolean => {
+  const clause = /^[^,،;(]*/.exec(behind)![0]
+  return (
+    /\p{L}/u.test(clause) &&
+    !joinedScript.test(behind) &&
+    patternsIn(around).some(({ doubt, retraction }) => doubt.test(clause) || retraction.test(clause))
+  )
+}
 
 /** Whether a sentence is short. In scripts without spaces between words, letters are counted. */
 const isShort = (sentence: string): boolean => {
@@ -397,7 +401,12 @@ const isShort = (sentence: string): boolean => {
 const isHarmless = (sentence: string, mark: string): boolean =>
   /[?？؟]/.test(mark)
     ? English.offer.test(sentence)
-    : English.aside.test(sentence) || (English.harmless.test(sentence) && !English.negative.test(sentence))
+    : English.aside.test(sentence) ||
+      /^[\s*_]*(?:that|this|which)(?:['’]s| is) (?:how|what|why|exactly)\b/i.test(sentence) ||
+      (English.harmless.test(sentence) && !English.negative.test(sentence))
+
+/** Matches the start of a sentence that contrasts with the answer before it. */
+const contrary = /^[\s*_>#(–—-]*(?:but|however|yet|though|although|except|still|unfortunately|hmm+|well)(?![\p{L}])/iu
 
 /** Maximum number of sentences after an answer that are checked individually. */
 const maxSentences = 12
@@ -409,6 +418,8 @@ const hasHarm = (tail: string): boolean => {
     if (index < begin || ++count > maxSentences) continue
     const sentence = tail.slice(begin, index)
     begin = index + mark.length
+    if (contrary.test(sentence) && English.negative.test(sentence.replace(contrary, "")) && !/[□\d]/.test(sentence))
+      return true
     if (objection.test(sentence) && !English.restored.test(tail.slice(begin))) return true
     if (isShort(sentence) && !isHarmless(sentence, mark)) return true
   }

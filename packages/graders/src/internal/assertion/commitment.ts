@@ -25,6 +25,7 @@ const stating = list(`
   consists forms fits fit owns shares covers fills charges owes invests wins loses gains raises raised donates distributes
   sends drinks satisfies satisfy solves calculate calculating compute computing computed calculated add adding subtract
   subtracting multiply multiplying divide dividing combine combining substituting plugging solving summing represents
+  averages averaged land lands landed went rose fell dropped increased decreased yields
   exist exists factor factors factored expand expands converges converge tends recovers recover works say achieve achieves
   achieved follows follow shows show showed implies imply means mean accounts completes complete completing provides forces forced
   gather gathered plant planted climbs swims lost won will finish finishes intersect intersects meet meets cross crosses touch touches lie lies works
@@ -48,16 +49,25 @@ const others =
 /** Returns the text after the last comma, colon or dash. */
 const lastClause = (before: string): string => /[^,;:—–()→]*$/.exec(before)![0]
 
+/** Whether the words before a colon introduce a value. Up to four words are checked individually elsewhere. */
+const isLead = (words: ReadonlyArray<string>): boolean =>
+  words.length < 5 ||
+  /ing$/.test(words[0]!) ||
+  steps.has(words[0]!) ||
+  leads.has(words[0]!) ||
+  words.some((word) => stating.has(word))
+
 /** Whether the text around an answer states it as a value. */
 export const isCommitted = (before: string, behind: string): boolean => {
   const said = before.toLowerCase()
   const words = said.match(/[a-z]+(?:['’][a-z]+)?/g) ?? []
   if (words.length === 0) return true
-  if (words.some((word) => concluding.has(word)) && !others.test(said)) return true
   const clause = lastClause(said).match(/[a-z]+(?:['’][a-z]+)?/g) ?? []
+  if (words.some((word) => concluding.has(word)) && !others.test(said)) return true
   const isStating = (word: string) => stating.has(word) || /['’](?:s|re)$/.test(word)
   if (clause.some(isStating) || /[=≈]/.test(lastClause(said))) return true
   if (/(?:n['’]t|not)\b.*\bbut\b/.test(said)) return true
+  if (clause.length === 0 && !isLead(words)) return false
   if (clause.every((word) => leads.has(word) || steps.has(word)) && !/^[\s□.*_)\]}$]*[a-z]/.test(behind)) return true
   return subject.test(behind) && !/^[\s□.*_)\]}$]*[,;(–—-]/.test(behind)
 }

@@ -13,7 +13,7 @@ const alternatives = (lines: string): string =>
 
 /** People and things whose answers are not the writer's. */
 const sources = alternatives(`
-  friend|classmates?|colleagues?|neighbou?rs?|brother|sister|cousin|dad|mom|uncle|teacher|students?|pupils?|professor|roommate|tutor|users?|posters?|author|book|textbook|key|answer key|manual|chatgpt|gpt|chatbot|internet|forum|google|wolfram\\w*|people|somebody|someone|anybody|anyone|everybody|everyone|others|commenters?|candidates|competitors?|grader|examiner|hint|solver
+  friend|classmates?|colleagues?|neighbou?rs?|brother|sister|cousin|dad|mom|uncle|teacher|students?|pupils?|professor|roommate|tutor|users?|posters?|author|book|textbook|key|answer key|manual|chatgpt|gpt|chatbot|internet|forum|google|wolfram\\w*|people|somebody|someone|anybody|anyone|everybody|everyone|others|commenters?|candidates|competitors?|grader|examiner|hint|solver|calculators?|spreadsheet|software|assistants?|bot|claude|gemini|llama|copilot|copilot|siri|alexa|leaderboard|wiki\\w*
   freund|freundin|nachbar|bruder|schwester|lehrer\\p{L}*|schüler\\p{L}*|mitschüler\\p{L}*|kolleg\\p{L}*|\\p{L}*buch|lösungsheft|jemand|viele|manche|andere|einige
   amie?|voisine?|frère|sœur|professeur|prof|élèves?|camarade|collègue|livre|corrigé|manuel|quelqu['’]un|beaucoup|certains|plusieurs
   amig[oa]|vecin[oa]|herman[oa]|profesora?|alumn[oa]s?|compañer[oa]|libro|alguien|muchos|algunos
@@ -38,7 +38,7 @@ const sources = alternatives(`
 
 /** Verbs of reporting and concluding, with a person as the subject. */
 const reporting = alternatives(`
-  says?|said|saying|claims?|claimed|thinks?|thought|believes?|believed|argues?|argued|insists?|insisted|suggests?|suggested|answers?|answered|wrote|writes?|written|posted?|posts|told|tells|gets?|got|gives?|gave|given|computed?|computes|calculated?|calculates|obtained|obtains|found|finds|lists|listed|reports|reported|proposed|proposes|came up|comes up|arrived|guessed|wants?|expects?|puts?|has|had
+  says?|said|saying|claims?|claimed|thinks?|thought|believes?|believed|argues?|argued|insists?|insisted|suggests?|suggested|answers?|answered|wrote|writes?|written|posted?|posts|told|tells|gets?|got|gives?|gave|given|computed?|computes|calculated?|calculates|obtained|obtains|found|finds|lists|listed|reports|reported|proposed|proposes|came up|comes up|arrived|guessed|wants?|expects?|puts?|has|had|shows?|showed|displays?|displayed|returns?|returned|repl(?:y|ies|ied)|states?|stated|prints?|printed
   sagt\\p{L}*|meint\\p{L}*|behaupt\\p{L}*|glaubt\\p{L}*|kam\\p{L}* auf|komm(?:t|en) auf|erhielt\\p{L}*|erhält|bekam|bekommt|schreib\\p{L}*|schrieb\\p{L}*|antwort\\p{L}*|tippt|hat|haben|zufolge|rechnet\\p{L}*|denk\\p{L}*
   dit|disent|a dit|pensent?|affirment?|prétend\\p{L}*|trouvent?|trouvé|obtient|obtiennent|obtenu|répond\\p{L}*|écrit|croi\\p{L}*|a|ont|donne
   dicen?|dijo|creen?|afirma\\p{L}*|contesta\\p{L}*|obtuvo|obtien\\p{L}*|responde\\p{L}*|encontró|escrib\\p{L}*|piensa\\p{L}*|sacó|dio
@@ -83,6 +83,10 @@ const joinedReportingWords = Words.joined(joinedReporting)
 
 const ofSource = /^(?:['’]s)?\s+(?:answer|result|solution|value|guess)(?![\p{L}])/iu
 
+/** The answer of a named person: "Tom's answer is". */
+const ofPerson =
+  /(?<![\p{L}□])(?!(?:It|That|Let|What|Here|There|He|She|Who|Today|This)['’]s)\p{Lu}\p{L}+['’]s (?:\w+ )?(?:answer|guess|solution|claim|estimate|suggestion|conjecture)(?!\p{L})/gu
+
 const isAscii = /^[ -~□\s]*$/
 
 /** Finds phrases that attribute an answer to another person. */
@@ -95,6 +99,7 @@ export const hearsay = (text: string): ReadonlyArray<Words.Found> => {
       ? [{ index, end }]
       : []
   })
+  for (const { 0: owner, index } of text.matchAll(ofPerson)) found.push({ index, end: index + owner.length })
   if (isAscii.test(text)) return found
   const joined = joinedSourceWords.find(text).flatMap(({ end, index }) => {
     const verb = joinedReportingWords.find(/^[^。]{0,28}/.exec(text.slice(end, end + 28))![0])[0]
