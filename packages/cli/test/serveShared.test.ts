@@ -46,9 +46,9 @@ describe.skipIf(!hasPostgres)("responses that servers share", () => {
   })
   afterAll(() => database.stop())
 
-  const serve = (environment: Readonly<Record<string, string>>): Promise<Server> =>
+  const serve = (environment: Readonly<Record<string, string>>, file: string): Promise<Server> =>
     new Promise((resolve, reject) => {
-      const flags = ["--port", "0", "--keys", "none", "--config", config("paced")]
+      const flags = ["--port", "0", "--keys", "none", "--config", config(file)]
       const ended = divisi(["serve", ...flags], {
         environment,
         onOutput: (output, child) => {
@@ -70,7 +70,8 @@ describe.skipIf(!hasPostgres)("responses that servers share", () => {
       readonly servers: ReadonlyArray<Server>
       readonly open: (worker: string) => void
       readonly calls: () => ReadonlyArray<string>
-    }) => Promise<void>
+    }) => Promise<void>,
+    file = "paced"
   ) =>
     inFolder(async (folder) => {
       const [gate, book] = [path.join(folder, "gate"), path.join(folder, "book")]
@@ -79,7 +80,7 @@ describe.skipIf(!hasPostgres)("responses that servers share", () => {
       const PGPASSWORD = url.password
       url.password = ""
       const environment = { DIVISI_DATABASE: url.href, PGPASSWORD, DIVISI_OUTCOMES: "none", GATE: gate, BOOK: book }
-      const servers = await Promise.all(Array.from({ length: count }, () => serve(environment)))
+      const servers = await Promise.all(Array.from({ length: count }, () => serve(environment, file)))
       try {
         await test({
           servers,
@@ -202,5 +203,22 @@ describe.skipIf(!hasPostgres)("responses that servers share", () => {
       await one!.kill("SIGTERM")
       assert.deepStrictEqual(calls(), ["a"])
     })
+  )
+
+  it("waits for limits of a vendor that apply to all servers together", { timeout: 240_000 }, () =>
+    sharing(
+      2,
+      async ({ calls, open, servers: [one, two] }) => {
+        open("a")
+        const ask = ({ url }: Server) => create(url, { background: false })
+        assert.strictEqual((await ask(one!)).status, 200)
+        // The one call of this minute has been made, so the other server waits before its call. If it had a limit of its
+        // own, it would answer at once.
+        const answered = await Promise.race([ask(two!), new Promise((resolve) => setTimeout(resolve, 3_000))])
+        assert.isUndefined(answered)
+        assert.deepStrictEqual(calls(), ["a"])
+      },
+      "oneCallPerMinute"
+    )
   )
 })

@@ -562,3 +562,13 @@ export const layer = (options: Options): Layer.Layer<never> => {
   Tables.check("ProviderGate.layer", options, optionsTable)
   return Layer.effect(Resilience.Gate, make(options)).pipe(Layer.provide([limits, circuits]))
 }
+
+/**
+ * A gate whose requests and tokens per minute are counted in a store that processes may share, such as
+ * `PostgresRateLimits.layer` of `@divisi/cluster`. All other state belongs to this process: concurrent calls, pauses,
+ * circuits and the vendor's reported allowance.
+ */
+export const layerShared = (options: Options): Layer.Layer<never, never, RateLimiter.RateLimiterStore> => {
+  Tables.check("ProviderGate.layerShared", options, optionsTable)
+  return Layer.effect(Resilience.Gate, make(options)).pipe(Layer.provide(circuits))
+}

@@ -26,11 +26,11 @@ const print = (text: string) => Effect.sync(() => void stdout.write(`${text}\n`)
 /** Deletes data older than the retention period at regular intervals while the worker is running. */
 const retaining = Effect.fnUntraced(function* (
   input: WorkInput,
-  config: Config
+  config: Config,
+  database: Database.Database | undefined
 ): Effect.fn.Return<void, Failure, Scope.Scope> {
   const keepMillis = Retention.periodOf(input.keep, config)
   if (keepMillis === undefined) return
-  const database = yield* Database.open(input.database, Effect.succeed(config), Database.waiting())
   const stores = yield* Retention.storesOf({ database, cache: Services.of(config, input).cache })
   const keeping = Retention.keeping(stores, keepMillis, {
     onPurged: (stores) => void stdout.write(`Removed as older than --keep: ${Retention.textOf(stores)}\n`),
@@ -50,6 +50,7 @@ const works = Effect.fnUntraced(function* (input: WorkInput): Effect.fn.Return<v
   const conductor = Conductor.make(yield* RunOptions.resolve(config, input, { profiles }))
   const address = { ...input.address, listenHost: Option.getOrUndefined(input.listen) }
   const isGym = RunOptions.isGym(config, input)
+  const database = yield* Database.open(input.database, Effect.succeed(config), Database.waiting())
   const working = Effect.scoped(
     Effect.gen(function* () {
       const runs = yield* orFail(
@@ -62,12 +63,12 @@ const works = Effect.fnUntraced(function* (input: WorkInput): Effect.fn.Return<v
       if (Option.isSome(input.healthPort)) {
         yield* HealthPort.listen(runs, address.listenHost ?? address.host, input.healthPort.value)
       }
-      yield* retaining(input, config)
+      yield* retaining(input, config, database)
       yield* print(`Executes runs at ${address.host}:${address.port}`)
       yield* orFail(runs.drained)
     })
   )
-  yield* Services.provide(working, { ...Services.of(config, input), isGym })
+  yield* Services.provide(working, { ...Services.of(config, input), isGym, database })
 })
 
 /** Executes runs from the cluster until the process is stopped. */

@@ -187,6 +187,7 @@ const evaluateAll = (
   input: EvalInput,
   config: Config,
   suites: ReadonlyArray<Evaluation.Suite>,
+  database: Database.Database | undefined,
   progress: Progress.Progress,
   onKept: () => void
 ) =>
@@ -216,7 +217,7 @@ const evaluateAll = (
     const making = { pool, isGym, settings, store, prices: Prices.of(config, input), limitUsd }
     const { entries, paidUsd } = yield* contendersOf(input, config, making, suites)
     const keep = input.transcripts ? keeper(input.out) : undefined
-    const machines = yield* machinesOf(input)
+    const machines = database && (yield* Machines.make(database.cluster, path.basename(path.resolve(input.out))))
     const note = yield* noter(!isGym && !isOffline)
     return yield* Effect.mapError(
       Evaluation.run({
@@ -246,8 +247,8 @@ const evaluateAll = (
     )
   })
 
-/** Returns the stores for an evaluation on several machines, or `undefined` for a single machine. */
-const machinesOf = Effect.fnUntraced(function* (input: EvalInput) {
+/** Opens the database of an evaluation on several machines. Returns `undefined` for a single machine. */
+const databaseOf = Effect.fnUntraced(function* (input: EvalInput) {
   if (Option.isNone(input.on)) return undefined
   const alone = {
     transcripts: input.transcripts,
@@ -256,8 +257,7 @@ const machinesOf = Effect.fnUntraced(function* (input: EvalInput) {
   }
   const wrong = Object.entries(alone).find(([, isGiven]) => isGiven)
   if (wrong !== undefined) return yield* usage(`--${wrong[0]} works only on one machine. Omit --on.`)
-  const database = yield* Database.open(input.on, Effect.succeed({}), Database.waiting())
-  return yield* Machines.make(database!.cluster, path.basename(path.resolve(input.out)))
+  return yield* Database.open(input.on, Effect.succeed({}), Database.waiting())
 })
 
 /** After an interruption, prints where the results are and how to continue. */
@@ -351,16 +351,18 @@ const measureAll = Effect.fnUntraced(function* (input: EvalInput): Effect.fn.Ret
   if (Option.isSome(input.offline)) yield* Offline.check(input.offline.value)
   const suites = yield* suitesOf(input)
   notices(suites, input.epochs)
+  const database = yield* databaseOf(input)
   const progress = yield* Progress.make(RunOptions.isGym(config, input))
   const services = {
     ...Services.of(config, input),
     cache: cacheOf(input, config),
+    database,
     isGym: RunOptions.isGym(config, input)
   }
   const isNew = !existsSync(input.out)
   let isAnyKept = false
   const hasBegun = () => isAnyKept || existsSync(path.join(input.out, ReportFile.names.journal))
-  const evaluation = Effect.scoped(evaluateAll(input, config, suites, progress, () => (isAnyKept = true)))
+  const evaluation = Effect.scoped(evaluateAll(input, config, suites, database, progress, () => (isAnyKept = true)))
   const { report, samples, stoppedBy } = yield* Services.provide(
     Option.isSome(input.offline) ? Effect.provide(evaluation, Offline.keys) : evaluation,
     services

@@ -430,7 +430,7 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
       return yield* Effect.onInterrupt(Effect.never, () => end)
     })
   )
-  return yield* Services.provide(OpenTelemetry.traced(serving), { ...Services.of(config, input), isGym })
+  return yield* Services.provide(OpenTelemetry.traced(serving), { ...Services.of(config, input), isGym, database })
 })
 
 /** Starts the server, or prints a client's configuration. */

@@ -5,7 +5,9 @@ import type { Keys, NodeServer, Pace, SharedResponses } from "@divisi/server"
 import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import type * as RateLimiter from "effect/persistence/RateLimiter"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -47,6 +49,8 @@ export interface Database {
   readonly vacuum: Effect.Effect<void, Failure>
   /** Rate limits for keys, shared by all servers. */
   readonly paces: Effect.Effect<Pace.Paces, Failure>
+  /** Counts requests and tokens sent to vendors, for the limits of all machines together. */
+  readonly rateLimits: Layer.Layer<RateLimiter.RateLimiterStore>
   /** The database connection, and the package that implements its stores. */
   readonly cluster: {
     readonly modules: typeof import("@divisi/cluster")
@@ -261,6 +265,7 @@ export const open = Effect.fnUntraced(function* (
         onFailure: ({ message }) => failed(message)
       })
     })),
+    rateLimits: Cluster.PostgresRateLimits.layer(postgres),
     cluster: { modules: Cluster, postgres },
     paces: Effect.flatMap(server, (server) =>
       Effect.flatMap(Cluster.PostgresPaces.make(postgres), (paces) => pacesIn(paces, server, tell))

@@ -8,12 +8,15 @@ import * as Option from "effect/Option"
 import type { Config } from "../config.ts"
 import { type Failure, usage } from "../invocation/Failure.ts"
 import { parseAge } from "../invocation/flags.ts"
+import type { Database } from "./Database.ts"
 
 /** Selects the services to provide. */
 export interface Options {
   /** The answer cache. Default: none. */
   readonly cache?: Config["cache"] | undefined
   readonly limits?: Readonly<Record<string, Limits>> | undefined
+  /** The database in which several machines count requests and tokens together. Default: none. */
+  readonly database?: Database | undefined
 }
 
 /** Applies the retention period to a cache, unless the config sets a time to live. */
@@ -51,10 +54,13 @@ const cacheLayer = (cache: NonNullable<Config["cache"]>): Effect.Effect<Layer.La
       )
   )
 
-const gateLayer = (limits: Readonly<Record<string, Limits>>): Effect.Effect<Layer.Layer<never>> =>
+const gateLayer = ({ database, limits = {} }: Options): Effect.Effect<Layer.Layer<never>> =>
   Effect.map(
     Effect.promise(() => import("@divisi/provider-kit/ProviderGate")),
-    (ProviderGate) => ProviderGate.layer({ limits, breaker })
+    (ProviderGate) =>
+      database === undefined
+        ? ProviderGate.layer({ limits, breaker })
+        : ProviderGate.layerShared({ limits, breaker }).pipe(Layer.provide(database.rateLimits))
   )
 
 /**
@@ -68,6 +74,6 @@ export const provide = <A, E>(
   Effect.gen(function* () {
     const layers: Array<Layer.Layer<never, Failure>> = [logger]
     if (options.cache !== undefined) layers.push(yield* cacheLayer(options.cache))
-    if (!options.isGym || options.limits !== undefined) layers.push(yield* gateLayer(options.limits ?? {}))
+    if (!options.isGym || options.limits !== undefined) layers.push(yield* gateLayer(options))
     return yield* Effect.provide(effect, layers as [Layer.Layer<never, Failure>])
   })

@@ -15,6 +15,7 @@ import type { Config } from "../config.ts"
 import { exitCodes, type Failure, failed, silent, usage } from "../invocation/Failure.ts"
 import * as OpenTelemetry from "../invocation/OpenTelemetry.ts"
 import { stdout } from "../invocation/Output.ts"
+import * as Database from "../stores/Database.ts"
 import * as Services from "../stores/Services.ts"
 import type { ResumeInput, TrainInput } from "./flags.ts"
 import * as Preparation from "./Preparation.ts"
@@ -76,11 +77,13 @@ interface Announced {
   readonly iterations?: number | undefined
 }
 
-/** Returns the stores shared with the machines that generate rollouts, or `undefined` on a single machine. */
-const machinesOf = Effect.fnUntraced(function* ({ folder, on, recipe }: Setting) {
-  if (Option.isNone(on)) return undefined
-  const { announce, open } = yield* Effect.promise(() => import("./TrainMachines.ts"))
-  const machines = yield* open(on, path.basename(path.resolve(folder)))
+const databaseOf = (url: Option.Option<Redacted.Redacted>) =>
+  Option.isNone(url) ? Effect.undefined : Database.open(url, Effect.succeed({}), Database.waiting())
+
+/** Returns the stores shared with the machines that generate rollouts. */
+const machinesOf = Effect.fnUntraced(function* ({ folder, recipe }: Setting, { cluster }: Database.Database) {
+  const { announce, make } = yield* Effect.promise(() => import("./TrainMachines.ts"))
+  const machines = yield* make(cluster, path.basename(path.resolve(folder)))
   yield* announce(machines, recipe)
   return machines
 })
@@ -89,7 +92,8 @@ const run = (setting: Setting, begin: Begin): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
       const { config, folder, json, training } = setting
-      const machines = yield* machinesOf(setting)
+      const database = yield* databaseOf(setting.on)
+      const machines = database && (yield* machinesOf(setting, database))
       const engine = yield* Effect.mapError(Preparation.openEngine(training), (error) => failed(error.message))
       const parts = Preparation.partsOf(training, engine)
       const output = yield* TrainOutput.make(json)
@@ -101,6 +105,7 @@ const run = (setting: Setting, begin: Begin): Effect.Effect<void, Failure> =>
         Effect.ensuring(Effect.mapError(trained, explain), Effect.sync(output.close)),
         {
           ...Services.of(config, { cache: Option.none() }),
+          database,
           isGym: training.dryRun?.asksWorkers === true
         }
       )
@@ -127,7 +132,8 @@ const askedOf = (input: TrainInput, config: Config): Effect.Effect<RecipeFile.As
 const joined = (input: TrainInput, name: string): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
-      if (Option.isNone(input.on)) return yield* usage("--join needs the database of the training: --on postgres://…")
+      const database = yield* databaseOf(input.on)
+      if (database === undefined) return yield* usage("--join needs the database of the training: --on postgres://…")
       const given = [
         input.recipe,
         input.out,
@@ -139,9 +145,9 @@ const joined = (input: TrainInput, name: string): Effect.Effect<void, Failure> =
       ]
       if (given.some((one) => Option.isSome<unknown>(one)))
         return yield* usage("--join uses the recipe and settings of the training. Omit --recipe and its settings.")
-      const { announced, open } = yield* Effect.promise(() => import("./TrainMachines.ts"))
+      const { announced, make } = yield* Effect.promise(() => import("./TrainMachines.ts"))
       const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
-      const machines = yield* open(input.on, name)
+      const machines = yield* make(database.cluster, name)
       const { asked, iterations } = (yield* announced(machines)) as Announced
       if (!input.json) yield* Effect.sync(() => void stdout.write(`Makes rollouts for ${name}\n`))
       const training = yield* Preparation.prepare(config, asked)
@@ -150,6 +156,7 @@ const joined = (input: TrainInput, name: string): Effect.Effect<void, Failure> =
       const working = Trainer.work(Preparation.partsOf(training, engine), settings, machines)
       yield* Services.provide(Effect.mapError(working, explain), {
         ...Services.of(config, { cache: Option.none() }),
+        database,
         isGym: training.dryRun?.asksWorkers === true
       })
     })

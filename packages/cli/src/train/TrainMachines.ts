@@ -1,19 +1,15 @@
 /** The stores for `divisi train --on`, through which several machines generate the rollouts of one training run. */
 import { Machines } from "@divisi/trainer"
 import * as Effect from "effect/Effect"
-import type * as Option from "effect/Option"
-import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { type Failure, failed } from "../invocation/Failure.ts"
-import * as Database from "../stores/Database.ts"
+import type { Database } from "../stores/Database.ts"
 
-/** Opens the stores for a training run. */
-export const open = Effect.fnUntraced(function* (
-  url: Option.Option<Redacted.Redacted>,
+/** Creates the shared stores for a training run. */
+export const make = Effect.fnUntraced(function* (
+  { modules, postgres }: Database["cluster"],
   training: string
 ): Effect.fn.Return<Machines.Machines, Failure, Scope.Scope> {
-  const database = yield* Database.open(url, Effect.succeed({}), Database.waiting())
-  const { modules, postgres } = database!.cluster
   const { PostgresAccounts, PostgresJournal, PostgresRecords, PostgresTasks } = modules
   const name = `training/${training}`
   const orFail = <A>(effect: Effect.Effect<A, { readonly message: string }>) =>

@@ -1,0 +1,91 @@
+/**
+ * Token buckets in Postgres, shared by all servers that use the database, for limits that apply to all of them together,
+ * such as a vendor's requests per minute.
+ *
+ * For each bucket, only the time at which it is full again is stored, by the database's clock, so that servers need no
+ * synchronized clocks.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as RateLimiter from "effect/persistence/RateLimiter"
+import type { Postgres } from "./Postgres.ts"
+
+/** Maximum time to wait for the database, in milliseconds. A rate limit is not worth a longer delay of every call. */
+const patienceMillis = 2_000
+
+const unavailable = (message: string, cause?: unknown) =>
+  new RateLimiter.RateLimiterError({ reason: new RateLimiter.RateLimitStoreError({ message, cause }) })
+
+/**
+ * Provides Effect's `RateLimiterStore` with token buckets in a database.
+ *
+ * **Gotchas**
+ *
+ * Fixed windows and adaptive limits are not shared: they are stored in memory. The table is unlogged: a crash of the
+ * database empties it, which fills all buckets. If the database does not respond within 2 seconds, a call fails with
+ * `RateLimitStoreError`; `ProviderGate` then admits it.
+ *
+ * **Example** (one limit for the calls of several processes)
+ *
+ * ```ts no-run
+ * import { Postgres, PostgresRateLimits } from "@divisi/cluster"
+ * import * as ProviderGate from "@divisi/provider-kit/ProviderGate"
+ * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
+ * import * as Redacted from "effect/Redacted"
+ *
+ * const gate = Layer.unwrap(
+ *   Effect.map(Postgres.open({ url: Redacted.make("postgres://divisi@localhost/divisi") }), (postgres) =>
+ *     ProviderGate.layerShared({ limits: { openai: { requestsPerMinute: 500 } } }).pipe(
+ *       Layer.provide(PostgresRateLimits.layer(postgres))
+ *     )
+ *   )
+ * )
+ * ```
+ */
+export const layer = ({ run, schema }: Postgres): Layer.Layer<RateLimiter.RateLimiterStore> => {
+  const table = `${schema}.paces`
+  const now = "extract(epoch FROM clock_timestamp())::double precision * 1000"
+  const fullAt = `greatest(known.requests_full_at, ${now}) + $2::double precision`
+  // The row is created full. The update is skipped if the bucket has too few tokens.
+  const take = `
+    INSERT INTO ${table} AS known (name, requests_full_at, tokens_full_at)
+    VALUES ($1::text, ${now} + $2::double precision, 0)
+    ON CONFLICT (name) DO UPDATE SET requests_full_at = ${fullAt} WHERE ${fullAt} - ${now} <= $3::double precision
+    RETURNING requests_full_at - ${now}`
+  const look = `SELECT ${fullAt} - ${now} FROM ${table} AS known WHERE name = $1::text`
+
+  /** Takes tokens, and returns the time in which the bucket would be full, in milliseconds. Overdrafts are not stored. */
+  const millisUntilFull = (name: string, takeMillis: number, capacityMillis: number) =>
+    run((session) =>
+      Effect.gen(function* () {
+        const taken = yield* session.query(take, [name, takeMillis, capacityMillis])
+        const found = taken.length > 0 ? taken : yield* session.query(look, [name, takeMillis])
+        return Number(found[0]?.[0] ?? takeMillis)
+      })
+    ).pipe(
+      Effect.mapError((error) => unavailable(error.message, error)),
+      Effect.timeoutOrElse({
+        duration: patienceMillis,
+        orElse: () => Effect.fail(unavailable(`The database did not respond within ${patienceMillis / 1_000} seconds.`))
+      })
+    )
+
+  return Layer.effect(
+    RateLimiter.RateLimiterStore,
+    Effect.map(RateLimiter.RateLimiterStore, (memory) => ({
+      ...memory,
+      tokenBucket: ({ allowOverflow, key, limit, refillRate, tokens }) => {
+        const tokenMillis = Duration.toMillis(refillRate)
+        // Rounding must not make a full bucket too small for as many tokens as it holds.
+        const capacityMillis = allowOverflow ? Number.MAX_VALUE : limit * tokenMillis + 1
+        return Effect.map(millisUntilFull(`limit ${key}`, tokens * tokenMillis, capacityMillis), (millis) => {
+          const exact = limit - millis / tokenMillis
+          const remaining = millis <= capacityMillis ? Math.max(0, Math.floor(exact)) : Math.floor(exact)
+          return [remaining, Math.max(0, (exact - remaining) * tokenMillis)] as const
+        })
+      }
+    }))
+  ).pipe(Layer.provide(RateLimiter.layerStoreMemory))
+}
