@@ -6,11 +6,11 @@ import { isTransient } from "../src/events/RunEvent.ts"
 
 const introduction = `# Events of a run
 
-A run reports what it does through one stream of events. The transcript, the terminal view, server-sent events, telemetry and journals are folds of it. \`conduct({ …, onEvent })\` receives each event as it happens, \`divisi run --json\` prints them as lines of JSON, and [\`Wire\`](../../packages/core/README.md) reads such lines back.
+A run reports everything that happens through one stream of events. The transcript, the terminal view, server-sent events, telemetry and journals are derived from it. \`conduct({ …, onEvent })\` receives each event as it happens, \`divisi run --json\` prints them as JSON Lines, and [\`Wire\`](../../packages/core/README.md) parses such lines.
 
 Each event has \`type\`, \`runId\` and \`at\` (milliseconds since 1970). Rounds, steps, turns, attempts and indices count from 0. Events of a nested run are in the same stream under their own \`runId\`. \`usage\` and \`costUsd\` are what a call used; \`costUsd\` is absent if the price is unknown. A field with \`?\` may be absent.
 
-Events may get new fields and new types may be added within version 1, so ignore what you do not know.
+Within version 1, fields and event types may be added, so ignore those that you do not know.
 `
 
 const isOptional = (field: Schema.Top): boolean => SchemaAST.isOptional(field.ast)
