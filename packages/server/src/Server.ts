@@ -462,11 +462,7 @@ export const make = Effect.fnUntraced(function* (
     HttpRouter.route("DELETE", "/v1/responses/:id", kept.remove),
     HttpRouter.route("POST", "/v1/responses/:id/cancel", kept.cancel),
     HttpRouter.route("GET", "/v1/responses/:id/input_items", kept.input),
-    HttpRouter.route(
-      "POST",
-      "/v1/messages",
-      Endpoint.make(context, messages, Threads.make({ maxCharacters: 32 * mebi }))
-    ),
+    HttpRouter.route("POST", "/v1/messages", Endpoint.make(context, messages, Threads.make({ maxBytes: 32 * mebi }))),
     HttpRouter.route("POST", "/v1/messages/count_tokens", CountTokens.make(context)),
     HttpRouter.route("POST", "/v1/embeddings", Passthrough.make(context, "embeddings")),
     HttpRouter.route("POST", "/v1/completions", Passthrough.make(context, "completions")),

@@ -5,6 +5,7 @@ import { chat } from "../src/chat/Chat.ts"
 import { messages } from "../src/messages/Messages.ts"
 import { responses } from "../src/responses/Responses.ts"
 import { invalid } from "../src/wire/ApiError.ts"
+import * as Steps from "../src/wire/Steps.ts"
 
 /** Reads a body, and returns the names of the fields that the reader looked at, except those that it listed. */
 const lookedAt = (read: (body: Record<string, unknown>) => unknown, body: Record<string, unknown>): Set<string> => {
@@ -39,12 +40,13 @@ it.each([
   ["messages", messages, { max_tokens: 10, messages: [{ role: "user", content: "Hi" }] }]
 ] as const)("of %s", (_, { read }, given) => {
   const body = { model: "divisi", ...given }
-  const names = lookedAt((body) => read(body, {}), body)
+  const names = lookedAt((body) => Steps.all(read(body, {})), body)
   assert.isAbove(names.size, 20)
   const unknown = [...names].filter((name) =>
-    noticesOf((body) => read(body, {}), { ...body, [name]: name in body ? Reflect.get(body, name) : { a: 1 } }).some(
-      (notice) => notice === `${name} is not known and was ignored.`
-    )
+    noticesOf((body) => Steps.all(read(body, {})), {
+      ...body,
+      [name]: name in body ? Reflect.get(body, name) : { a: 1 }
+    }).some((notice) => notice === `${name} is not known and was ignored.`)
   )
   assert.deepStrictEqual(unknown, [])
 })

@@ -2,6 +2,7 @@ import { assert, describe, it } from "vitest"
 import { chat } from "../src/chat/Chat.ts"
 import { messages } from "../src/messages/Messages.ts"
 import { responses } from "../src/responses/Responses.ts"
+import * as Steps from "../src/wire/Steps.ts"
 
 const question = { role: "user", content: "Write a poem." }
 const notice = "The last message is the assistant's. The answer does not continue it, but is a message of its own."
@@ -13,11 +14,11 @@ describe("a request whose last message is the assistant's", () => {
     ["messages", messages, { max_tokens: 10, messages: [question, { role: "assistant", content: "Roses" }] }],
     ["responses", responses, { input: [question, { role: "assistant", content: "Roses" }] }]
   ] as const)("gets a notice that the answer does not continue it (%s)", (_, { read }, body) => {
-    assert.deepStrictEqual(read({ model: "divisi", ...body }, {}).notices, [notice])
+    assert.deepStrictEqual(Steps.all(read({ model: "divisi", ...body }, {})).notices, [notice])
   })
 
   it("gets none if a question or a result follows", () => {
     const body = { model: "divisi", messages: [question, { role: "assistant", content: "Roses" }, question] }
-    assert.deepStrictEqual(chat.read(body, {}).notices, [])
+    assert.deepStrictEqual(Steps.all(chat.read(body, {})).notices, [])
   })
 })

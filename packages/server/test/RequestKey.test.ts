@@ -9,6 +9,7 @@ import type * as RequestLog from "../src/RequestLog.ts"
 import { responses } from "../src/responses/Responses.ts"
 import type { Headers } from "../src/wire/Choice.ts"
 import type { JsonObject } from "../src/wire/Json.ts"
+import * as Steps from "../src/wire/Steps.ts"
 import type { Wire } from "../src/wire/Wire.ts"
 import { serving } from "./serving.ts"
 import { alone, said, worker } from "./teams.ts"
@@ -27,7 +28,7 @@ const keyOf =
   <State>(wire: Wire<State>, of: JsonObject) =>
   (more: JsonObject, headers: Headers = {}, owner = "alice"): string => {
     const body = { ...of, ...more }
-    return RequestKey.make(owner, wire, headers, wire.read(body, headers), body, JSON.stringify(body).length)
+    return RequestKey.make(owner, wire, headers, Steps.all(wire.read(body, headers)), body, JSON.stringify(body).length)
   }
 
 const ofChat = keyOf(chat, { model: "divisi", messages: [{ role: "user", content: "Greet" }] })

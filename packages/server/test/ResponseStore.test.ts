@@ -19,7 +19,7 @@ describe("the responses that a server keeps in memory", () => {
         Effect.gen(function* () {
           const store = yield* ResponseStore.make({ maxCharacters: 100 * kibi })
           const keep = (id: string, isOver: boolean) =>
-            store.keep({ ...ended(id), isOver: () => isOver }, { input: "Hi" }, "me")
+            store.keep({ ...ended(id), isOver: () => isOver }, { input: "Hi" }, "me", 20)
           yield* keep("running", false)
           for (let at = 0; at < 1_000; at += 1) yield* keep(`${at}`, true)
           const all = Array.from({ length: 1_000 }, (_, at) => at)

@@ -5,6 +5,7 @@ import { chat } from "../src/chat/Chat.ts"
 import { messages } from "../src/messages/Messages.ts"
 import { responses } from "../src/responses/Responses.ts"
 import { ApiError } from "../src/wire/ApiError.ts"
+import * as Steps from "../src/wire/Steps.ts"
 import type { About, Part, SegmentUsage, Wire } from "../src/wire/Wire.ts"
 import * as SdkTypes from "./sdkTypes.ts"
 
@@ -138,7 +139,7 @@ const requests: Readonly<Record<string, ReadonlyArray<object>>> = {
 
 const aboutOf = (wire: Pick<Wire<unknown>, "read">, given: object): About => {
   const body = { model: "divisi", ...given }
-  return { id: "abc", runId: "run-1", createdAt: 1_790_000_000, request: wire.read(body, {}), body }
+  return { id: "abc", runId: "run-1", createdAt: 1_790_000_000, request: Steps.all(wire.read(body, {})), body }
 }
 
 /** The data of server-sent events. OpenAI sends `usage: null` in events before the last, which its types do not have. */

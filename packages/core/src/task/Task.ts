@@ -53,9 +53,15 @@ const isShort = ({ content }: Message): boolean => typeof content === "string" &
 
 const withoutLong = (_: string, value: unknown): unknown => (typeof value === "string" ? counted(value) : value)
 
-const idOf = (messages: ReadonlyArray<Message>): string => {
+/** Maximum number of messages to hash at each end of a conversation. */
+const countedMessages = 100
+
+const idOf = (all: ReadonlyArray<Message>): string => {
+  const isLong = all.length > 2 * countedMessages
+  const messages = isLong ? [...all.slice(0, countedMessages), ...all.slice(-countedMessages)] : all
   const isPlain = messages.every((message) => isShort(message) && !("toolCalls" in message))
-  const text = isPlain ? JSON.stringify(messages) : JSON.stringify(messages, withoutLong)
+  const json = isPlain ? JSON.stringify(messages) : JSON.stringify(messages, withoutLong)
+  const text = isLong ? `${all.length} ${json}` : json
   return `task-${(Hash.string(text) >>> 0).toString(16).padStart(8, "0")}`
 }
 
@@ -67,7 +73,7 @@ const isContent = (input: Input): input is ContentInput => typeof input === "str
  * **Details**
  *
  * `id` defaults to a hash of the messages, so identical questions have identical ids. For each text, the hash covers
- * the length and up to 16,384 characters.
+ * the length and up to 16,384 characters; of a longer conversation, it covers the first and the last 100 messages.
  *
  * **Example**
  *

@@ -7,29 +7,30 @@ import * as Json from "../wire/Json.ts"
 import * as Preferences from "../wire/Preferences.ts"
 import * as Reading from "../wire/Reading.ts"
 import * as Shape from "../wire/Shape.ts"
+import type { Steps } from "../wire/Steps.ts"
 import * as Tools from "../wire/Tools.ts"
 import type { Request } from "../wire/Wire.ts"
 
 /** Cursor sends `input` instead of `messages`. */
-const messagesOf = (
+function* messagesOf(
   body: Json.JsonObject,
   reading: Reading.Reading,
   tools: ReadonlyArray<Tools.Offered>
-): Request["messages"] => {
+): Steps<Request["messages"]> {
   const [list, field] = Turns.listIn(body, ["messages", "input"])
-  const messages = Turns.read(list, field, "chat", reading, tools)
+  const messages = yield* Turns.read(list, field, "chat", reading, tools)
   if (!isReadonlyArrayNonEmpty(messages)) throw invalid("messages", "messages must contain at least one message.")
   return Turns.withRules(body, reading, messages)
 }
 
-/** Parses a request body. Throws an `ApiError` if it is invalid. */
-export const read = (body: Json.JsonObject, headers: Choice.Headers): Request => {
+/** Parses a request body in steps. Throws an `ApiError` if it is invalid. */
+export function* read(body: Json.JsonObject, headers: Choice.Headers): Steps<Request> {
   const reading = Reading.make(Reading.bracketed)
   const model = Json.name(body.model, "model")
   const { toolChoice, tools } = Tools.read(body, reading)
   return {
     model,
-    messages: messagesOf(body, reading, tools),
+    messages: yield* messagesOf(body, reading, tools),
     tools: tools.map(({ definition }) => definition),
     toolChoice,
     // The legacy `functions` format allows only one call per answer.

@@ -74,7 +74,7 @@ export const endpoint =
       ...chat,
       name,
       said: [],
-      read: (body: Json.JsonObject, headers: Choice.Headers) => {
+      *read(body: Json.JsonObject, headers: Choice.Headers) {
         isInBackground(body)
         return read(known.get(body)!, body, headers)
       }

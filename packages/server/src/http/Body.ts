@@ -2,7 +2,7 @@
  * Receives and parses JSON request bodies. Size limits apply while a body arrives, compressed bodies are decoded, and
  * large bodies are parsed over several event loop turns.
  */
-import { randomUUID } from "node:crypto"
+import { createHash, type Hash, randomUUID } from "node:crypto"
 import { IncomingMessage } from "node:http"
 import { VendorJson } from "@divisi/provider-kit"
 import * as Deferred from "effect/Deferred"
@@ -10,9 +10,12 @@ import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Stream from "effect/Stream"
 import { ApiError } from "../wire/ApiError.ts"
+import * as Canonical from "../wire/Canonical.ts"
 import { isObject, type JsonObject } from "../wire/Json.ts"
+import * as Steps from "../wire/Steps.ts"
 import * as Encoding from "./Encoding.ts"
 import type { Held } from "./InFlight.ts"
+import * as JsonParser from "./JsonParser.ts"
 import { JsonScan } from "./JsonScan.ts"
 import type { Limits } from "./Limits.ts"
 import { Pieces } from "./Pieces.ts"
@@ -37,6 +40,8 @@ const unreadable = (): ApiError =>
 /** A body that was received but not parsed yet. */
 export interface Received {
   readonly bytes: number
+  /** Hash of the bytes of a large body. */
+  readonly digest?: string | undefined
   /** Parses the body. May be run only once. */
   readonly json: Effect.Effect<JsonObject, ApiError>
 }
@@ -44,19 +49,24 @@ export interface Received {
 /** Bodies above this size in bytes are received one chunk per event loop turn, and parsed over several turns. */
 export const largeBytes = 2 ** 18
 
+const backslash = 0x5c
+
 /** Random prefix for placeholders, so that no text in a client's body can be mistaken for one. */
 const secret = randomUUID()
 
 const markOf = (index: number): string => `${secret}-${index}`
 
-/** Parses JSON text, ignoring NUL, control characters and byte order marks that some clients add around it. */
-const parsed = (text: string): unknown => {
+/**
+ * Parses JSON text, ignoring NUL, control characters and byte order marks that some clients add around it. Strings that
+ * are keys of `texts` are replaced. Large text is parsed in steps.
+ */
+function* parsed(text: string, texts: ReadonlyMap<string, string>, isLarge: boolean): Steps.Steps<unknown> {
   try {
-    return JSON.parse(text)
+    return isLarge ? yield* JsonParser.parse(text, texts) : JSON.parse(text)
   } catch {
     const trimmed = VendorJson.trimmed(text)
     // Parsing again helps only if something was trimmed.
-    if (trimmed.length < text.length) return parsed(trimmed)
+    if (trimmed.length < text.length) return yield* parsed(trimmed, texts, isLarge)
     throw new ApiError({ kind: "invalid-request", message: "The request body is not valid JSON." })
   }
 }
@@ -66,31 +76,14 @@ const objectOf = (value: unknown): JsonObject => {
   throw new ApiError({ kind: "invalid-request", message: "The request body must be a JSON object." })
 }
 
-/** Replaces placeholders with the strings that they stand for. */
-const unmark = (root: unknown, texts: ReadonlyMap<string, string>): void => {
-  const pending: Array<unknown> = [root]
-  for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
-    if (typeof value !== "object" || value === null) continue
-    const parent = value as Record<string, unknown>
-    for (const [key, child] of Object.entries(parent)) {
-      if (typeof child === "object") pending.push(child)
-      const text = typeof child === "string" && child.startsWith(secret) ? texts.get(child) : undefined
-      if (text !== undefined) parent[key] = text
-    }
-  }
-}
-
 /**
  * Whether a text contains no valid non-ASCII UTF-8. Windows PowerShell sends each non-ASCII letter as a single byte
  * (yzwijsen/chatgpt-powershell#4).
  */
 const isBroken = (text: string): boolean => text.includes("\ufffd") && !/[^\0-\x7f\ufffd]/.test(text)
 
-/** Parses a body. Long inline images and files are decoded separately and bypass the JSON parser. */
-const read = Effect.fnUntraced(function* (
-  pieces: Pieces,
-  media: JsonScan["media"]
-): Effect.fn.Return<JsonObject, ApiError> {
+/** Parses a body in steps. Long inline images and files are decoded separately and bypass the JSON parser. */
+function* read(pieces: Pieces, media: JsonScan["media"]): Steps.Steps<JsonObject> {
   const texts = new Map<string, string>()
   let json = ""
   let at = 0
@@ -98,28 +91,28 @@ const read = Effect.fnUntraced(function* (
     json += yield* pieces.text(at, from)
     const text = yield* pieces.text(from, to)
     // Text with escapes, such as PHP's escaped slashes, is left to the JSON parser.
-    if (text.includes("\\")) json += text
+    if (pieces.includes(backslash, from, to)) json += text
     else {
       const mark = markOf(texts.size)
       texts.set(mark, text)
       json += mark
     }
     at = to
+    yield
   }
   json += yield* pieces.text(at, pieces.size)
-  if (media.length === 0 && isBroken(json)) json = pieces.latin() ?? json
+  const isLarge = pieces.size >= largeBytes
+  if (isLarge) yield
+  if (media.length === 0 && isBroken(json)) json = (yield* pieces.latin()) ?? json
   pieces.clear()
-  if (media.length > 0) yield* Effect.yieldNow
-  return yield* attempt(() => {
-    const body = parsed(json)
-    if (texts.size > 0) unmark(body, texts)
-    return objectOf(body)
-  })
-})
+  if (isLarge) yield
+  return objectOf(yield* parsed(json, texts, isLarge))
+}
 
-const received = (pieces: Pieces, { media }: JsonScan): Received => ({
+const received = (pieces: Pieces, { media }: JsonScan, digest: string | undefined): Received => ({
   bytes: pieces.size,
-  json: Effect.suspend(() => read(pieces, media))
+  digest,
+  json: Steps.paced(() => read(pieces, media))
 })
 
 /** Calls a function and converts a thrown `ApiError` into a failure. Any other exception becomes a defect. */
@@ -141,17 +134,22 @@ export const ofText = Effect.fnUntraced(function* (
   { held, limits, owner }: Options
 ): Effect.fn.Return<Received, ApiError> {
   const bytes = Buffer.from(text)
-  const scan = new JsonScan(limits)
-  const pieces = new Pieces()
+  const scan = new JsonScan(limits, Canonical.conversations)
+  const isLarge = bytes.length >= largeBytes
+  const hash = isLarge ? createHash("sha256") : undefined
   const refused = held.take(owner, bytes.length)
   if (refused !== undefined) return yield* Effect.fail(refused)
   for (let at = 0; at < bytes.length; at += largeBytes) {
     if (at > 0) yield* Effect.yieldNow
-    const problem = scan.push(bytes.subarray(at, at + largeBytes))
+    const piece = bytes.subarray(at, at + largeBytes)
+    const problem = scan.push(piece)
     if (problem !== undefined) return yield* Effect.fail(problem)
+    hash?.update(piece)
   }
-  pieces.add(bytes)
-  return received(pieces, scan)
+  const json = Steps.paced(function* () {
+    return objectOf(yield* parsed(text, new Map(), isLarge))
+  })
+  return { bytes: bytes.length, digest: hash?.digest("base64"), json }
 })
 
 type Done = (body: Effect.Effect<Received, ApiError>) => void
@@ -160,8 +158,9 @@ type Done = (body: Effect.Effect<Received, ApiError>) => void
 const receiver = (encodings: ReadonlyArray<string>, { held, limits, owner }: Options, done: Done) => {
   const { bodyBytes } = limits
   const pieces = new Pieces()
-  const scan = new JsonScan(limits)
+  const scan = new JsonScan(limits, Canonical.conversations)
   let size = 0
+  let hash: Hash | undefined
   let isOver = false
   const finish = (body: Effect.Effect<Received, ApiError>) => {
     if (isOver) return
@@ -180,11 +179,18 @@ const receiver = (encodings: ReadonlyArray<string>, { held, limits, owner }: Opt
     if (isOver) return false
     size += piece.length
     const problem = size > bodyBytes ? tooLarge(bodyBytes) : (held.take(owner, piece.length) ?? scan.push(piece))
-    if (problem !== undefined) fail(problem)
-    else pieces.add(piece)
-    return problem === undefined
+    if (problem !== undefined) {
+      fail(problem)
+      return false
+    }
+    if (size >= largeBytes) {
+      hash ??= pieces.hash()
+      hash.update(piece)
+    }
+    pieces.add(piece)
+    return true
   }
-  const end = () => finish(Effect.succeed(received(pieces, scan)))
+  const end = () => finish(Effect.succeed(received(pieces, scan, hash?.digest("base64"))))
   const plain = Encoding.unlabelled(bodyBytes, { take, end, fail })
   const decoder = Encoding.decoder(encodings, bodyBytes, { ...plain, fail })
   let encoded = 0

@@ -24,6 +24,7 @@ import type { Headers } from "../wire/Choice.ts"
 import { isHousekeeping } from "../wire/Housekeeping.ts"
 import type { JsonObject } from "../wire/Json.ts"
 import { headerOf } from "../wire/Reading.ts"
+import * as Steps from "../wire/Steps.ts"
 import { type About, type Part, type Request, totalOf, type Wire } from "../wire/Wire.ts"
 import * as Body from "./Body.ts"
 import type { Fair } from "./Fair.ts"
@@ -198,8 +199,8 @@ const reporting = ({ defects }: Context, owner: string, path: string, { about, p
 export interface Keeping {
   /** Returns the body with its references resolved. */
   readonly recall: (body: JsonObject, owner: string, caller: Caller) => Effect.Effect<JsonObject, ApiError>
-  /** Stores the segment for a body that was returned by `recall`. */
-  readonly keep: (segment: Segment, body: JsonObject, owner: string) => Effect.Effect<void, ApiError>
+  /** Stores the segment for a body that was returned by `recall`. `bytes` is the size of the body that was sent. */
+  readonly keep: (segment: Segment, body: JsonObject, owner: string, bytes: number) => Effect.Effect<void, ApiError>
   /** Returns the response body if the request should return without waiting for its segment. */
   readonly atOnce: (segment: Segment) => JsonObject | undefined
   /**
@@ -259,7 +260,7 @@ const begin = Effect.fnUntraced(function* <State>(
   asked: Asked,
   logged: RequestLog.Open,
   caller: Caller,
-  { bytes, json }: Body.Received
+  { bytes, digest, json }: Body.Received
 ): Effect.fn.Return<Segment, ApiError> {
   const clock = yield* Clock.Clock
   const { headers } = asked
@@ -270,12 +271,13 @@ const begin = Effect.fnUntraced(function* <State>(
   const body = yield* Body.attempt(() => Canonical.of(given, wire.conversation))
   yield* pause
   const recalled = yield* keeping.recall(body, owner, caller)
-  const request = yield* Body.attempt(() => wire.read(recalled, headers))
+  const request = yield* Steps.paced(() => wire.read(recalled, headers))
   logged.model = request.model
   const offer = context.offer()
   const team = yield* Body.attempt(() => teamOf(offer, caller, request))
   yield* pause
-  const key = RequestKey.make(owner, wire, headers, request, body, recalled === body ? bytes : Infinity)
+  const whole = digest ?? (recalled === body ? undefined : JSON.stringify(body))
+  const key = RequestKey.make(owner, wire, headers, request, body, bytes, whole)
   yield* pause
   const isRepeated = RequestKey.isRepeated(headers)
   const journal = keeping.shared?.(recalled)
@@ -296,7 +298,7 @@ const begin = Effect.fnUntraced(function* <State>(
   }
   const again = (body: JsonObject) =>
     Effect.flatMap(
-      Body.attempt(() => wire.read(body, headers)),
+      Steps.paced(() => wire.read(body, headers)),
       (next) => prepare(next)
     )
   const run = asked.join?.({ about, body: recalled, turn, again }) ?? turn.run
@@ -306,7 +308,8 @@ const begin = Effect.fnUntraced(function* <State>(
     about,
     characters: bytes,
     isExact: isShared,
-    run: (tell) => offer.use(run(tell))
+    // The run begins in a turn of its own.
+    run: (tell) => offer.use(Effect.andThen(pause, run(tell)))
   })
   logged.segment = segment
   logged.isFirst = segment.about === about
@@ -315,7 +318,7 @@ const begin = Effect.fnUntraced(function* <State>(
     segment.onOver(() => reporting(context, owner, wire.name, segment))
   }
   yield* pause
-  yield* keeping.keep(segment, recalled, owner)
+  yield* keeping.keep(segment, recalled, owner, bytes)
   const isRead = keeping.reading !== undefined && segment.about.shared !== undefined
   return isRead ? yield* keeping.reading(segment.about) : segment
 })

@@ -12,6 +12,12 @@ const maxFields = 1_000
 /** Maximum number of keys in any other object. Parsers are slow for keys that they have not seen before. */
 const maxKeys = 10_000
 
+/**
+ * Maximum number of values and keys outside of the conversation, for example in tools or metadata. Responses repeat some
+ * of these fields.
+ */
+const maxSettingValues = 50_000
+
 /** Maximum length of a key, in bytes. Parsers are very slow for long keys. */
 const maxKeyBytes = 1_000
 
@@ -41,6 +47,9 @@ const isBlank = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byt
 /** An incremental scan of one JSON document. */
 export class JsonScan {
   readonly #limits: Limits
+  readonly #conversations: ReadonlySet<string> | undefined
+  #isConversation = false
+  #settingValues = 0
   #depth = 0
   #values = 1
   /** Number of keys in the object at each depth. */
@@ -55,8 +64,10 @@ export class JsonScan {
   /** Byte ranges of long inline images and files. */
   readonly media: Array<readonly [from: number, to: number]> = []
 
-  constructor(limits: Limits) {
+  /** `conversations` are the top-level fields with a conversation. If omitted, values outside of them have no limit. */
+  constructor(limits: Limits, conversations?: ReadonlySet<string>) {
     this.#limits = limits
+    this.#conversations = conversations
   }
 
   /** Scans the next bytes. Returns an error for the first limit exceeded. */
@@ -94,9 +105,9 @@ export class JsonScan {
   /** Scans the rest of a string and returns the position after it. */
   #text(bytes: Uint8Array, from: number): number {
     const end = this.#endOf(bytes, from)
-    // Only long strings need their first bytes examined.
+    // Only long strings and names of fields need their first bytes examined.
     const isShort = !this.#isInText && this.#textBytes < longMediaBytes && this.#textBytes <= this.#limits.textBytes
-    if (!isShort && this.#head.length < headBytes) this.#readHead(bytes, from)
+    if ((!isShort || this.#depth === 1) && this.#head.length < headBytes) this.#readHead(bytes, from)
     return end
   }
 
@@ -158,6 +169,11 @@ export class JsonScan {
     return tooLarge(`An inline image or file in the request exceeds ${mediaBytes} bytes.`)
   }
 
+  #count(): void {
+    this.#values += 1
+    if (!this.#isConversation) this.#settingValues += 1
+  }
+
   /** Scans a byte outside of strings. */
   #other(byte: number): ApiError | undefined {
     this.#otherBytes += 1
@@ -165,7 +181,7 @@ export class JsonScan {
       case 0x5b: // [
       case 0x7b: // {
         this.#depth += 1
-        this.#values += 1
+        this.#count()
         this.#keys[this.#depth] = 0
         break
       case 0x5d: // ]
@@ -173,12 +189,13 @@ export class JsonScan {
         this.#depth -= 1
         break
       case colon:
-        this.#values += 1
+        if (this.#depth === 1) this.#isConversation = this.#conversations?.has(this.#head.replace(/".*/s, "")) === true
+        this.#count()
         this.#keys[this.#depth]! += 1
         if (this.#textBytes > maxKeyBytes) return exceeds(`A key has more than ${maxKeyBytes} bytes.`)
         break
       case 0x2c: // ,
-        this.#values += 1
+        this.#count()
         break
       default:
         if (this.#otherBytes > maxNumberBytes) return exceeds(`A number has more than ${maxNumberBytes} digits.`)
@@ -188,6 +205,9 @@ export class JsonScan {
     const { depth, values } = this.#limits
     if (this.#depth > depth) return exceeds(`It is nested more than ${depth} levels deep.`)
     if (this.#values > values) return exceeds(`It has more than ${values} values and keys.`)
+    if (this.#conversations !== undefined && this.#settingValues > maxSettingValues) {
+      return exceeds(`It has more than ${maxSettingValues} values and keys outside of the conversation.`)
+    }
     const isWhole = this.#depth === 1
     if (byte !== colon || this.#keys[this.#depth]! <= (isWhole ? maxFields : maxKeys)) return undefined
     return exceeds(isWhole ? `It has more than ${maxFields} fields.` : `An object has more than ${maxKeys} keys.`)

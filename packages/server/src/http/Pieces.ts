@@ -3,13 +3,17 @@
  * separately would cost 100 bytes or more per chunk.
  */
 import { isUtf8 } from "node:buffer"
+import { createHash, type Hash } from "node:crypto"
 import { StringDecoder } from "node:string_decoder"
-import * as Effect from "effect/Effect"
+import type { Steps } from "../wire/Steps.ts"
 
 const smallestBlock = 2 ** 12
 
-/** Maximum block size in bytes. A block is decoded in a single event loop turn. */
+/** Maximum block size in bytes. */
 const largestBlock = 2 ** 20
+
+/** Number of bytes decoded in one step. */
+const stepBytes = 2 ** 18
 
 /** The buffered bytes of one body. */
 export class Pieces {
@@ -48,6 +52,13 @@ export class Pieces {
     }
   }
 
+  /** Returns a hash to which all bytes were added. */
+  hash(): Hash {
+    const hash = createHash("sha256")
+    for (const part of this.#parts(0, this.#size)) hash.update(part)
+    return hash
+  }
+
   /** Discards all bytes. */
   clear(): void {
     this.#blocks.length = 0
@@ -55,26 +66,38 @@ export class Pieces {
     this.#size = 0
   }
 
-  /** Decodes the bytes from `from` up to `to` as text. Each block is decoded in a separate event loop turn. */
-  text(from: number, to: number): Effect.Effect<string> {
+  /** Decodes the bytes from `from` up to `to` as text, in steps. */
+  *text(from: number, to: number): Steps<string> {
     const [first] = this.#blocks
-    if (first !== undefined && to <= first.length) return Effect.succeed(first.toString("utf8", from, to))
-    const parts = [...this.#parts(from, to)]
+    if (first !== undefined && to <= first.length && to - from <= stepBytes) return first.toString("utf8", from, to)
     const decoder = new StringDecoder("utf8")
-    return Effect.gen(function* () {
-      let text = ""
-      for (const part of parts) {
-        text += decoder.write(part)
-        yield* Effect.yieldNow
+    let text = ""
+    for (const part of this.#parts(from, to)) {
+      for (let at = 0; at < part.length; at += stepBytes) {
+        text += decoder.write(part.subarray(at, at + stepBytes))
+        yield
       }
-      return text + decoder.end()
-    })
+    }
+    return text + decoder.end()
   }
 
-  /** Decodes all bytes as Windows-1252. Returns `undefined` if they are valid UTF-8. */
-  latin(): string | undefined {
+  /** Whether the bytes from `from` up to `to` include a byte. */
+  includes(byte: number, from: number, to: number): boolean {
+    for (const part of this.#parts(from, to)) if (part.includes(byte)) return true
+    return false
+  }
+
+  /** Decodes all bytes as Windows-1252, in steps. Returns `undefined` if they are valid UTF-8. */
+  *latin(): Steps<string | undefined> {
     const bytes = Buffer.concat([...this.#parts(0, this.#size)])
-    return isUtf8(bytes) ? undefined : new TextDecoder("windows-1252").decode(bytes)
+    if (isUtf8(bytes)) return undefined
+    const decoder = new TextDecoder("windows-1252")
+    let text = ""
+    for (let at = 0; at < bytes.length; at += stepBytes) {
+      text += decoder.decode(bytes.subarray(at, at + stepBytes), { stream: true })
+      yield
+    }
+    return text
   }
 
   *#parts(from: number, to: number): Generator<Buffer> {

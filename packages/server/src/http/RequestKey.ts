@@ -6,6 +6,9 @@
  * other fields (`user`, `store`) and of objects among those fields (`metadata`). Key order, cache hints, and text sent
  * as a list with one block make no difference. Nothing deeper is compared, so computing the key takes as long as
  * hashing the parsed request.
+ *
+ * A large body is compared by its bytes, which are hashed as they arrive. A body that refers to stored content is compared
+ * as it is, because the content may be large.
  */
 import { hash } from "node:crypto"
 import type { Headers } from "../wire/Choice.ts"
@@ -54,8 +57,8 @@ const restOf = (body: JsonObject, said: ReadonlyArray<string>): ReadonlyArray<un
 }
 
 /**
- * Returns the deduplication key for a request, given its parsed form and its body. `bytes` is the total size of the
- * parsed data: infinite for a body that refers to stored content.
+ * Returns the deduplication key for a request, given its parsed form, its body, and the size of the body in bytes.
+ * `whole` stands for a body that is compared as a whole.
  */
 export const make = (
   owner: string,
@@ -63,9 +66,11 @@ export const make = (
   headers: Headers,
   request: Request,
   body: JsonObject,
-  bytes: number
+  bytes: number,
+  whole?: string
 ): string => {
   const ids = identifying.map((header) => headers[header] ?? "")
+  if (whole !== undefined) return hash("sha256", JSON.stringify([owner, name, ids, whole]), "base64")
   const parts = [owner, name, ids, request, restOf(body, said)]
   // A small body cannot contain a long string.
   const text = bytes <= longCharacters ? JSON.stringify(parts) : JSON.stringify(parts, withoutLong)

@@ -3,12 +3,12 @@ import * as Usage from "@divisi/core/Usage"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Body from "../http/Body.ts"
 import * as Endpoint from "../http/Endpoint.ts"
 import * as Respond from "../http/Respond.ts"
 import type * as Models from "../Models.ts"
 import type { ApiError } from "../wire/ApiError.ts"
 import * as Canonical from "../wire/Canonical.ts"
+import * as Steps from "../wire/Steps.ts"
 import type { Request } from "../wire/Wire.ts"
 import { errorBody } from "./MessagesError.ts"
 import { read } from "./MessagesReader.ts"
@@ -33,8 +33,9 @@ const count = Effect.fnUntraced(function* (
 ): Effect.fn.Return<number, ApiError> {
   const caller = yield* context.authenticate(incoming.headers)
   return yield* Endpoint.withBody(context, incoming, caller.owner, (body) =>
-    Body.attempt(() => {
-      const request = read(Canonical.of(body, "messages"), incoming.headers)
+    Steps.paced(function* () {
+      const request = yield* read(Canonical.of(body, "messages"), incoming.headers)
+      yield
       return tokensOf(request, Endpoint.teamOf(context.offer(), caller, request))
     })
   )

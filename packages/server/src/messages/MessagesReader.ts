@@ -7,6 +7,7 @@ import * as Json from "../wire/Json.ts"
 import * as Preferences from "../wire/Preferences.ts"
 import * as Reading from "../wire/Reading.ts"
 import * as Shape from "../wire/Shape.ts"
+import type { Steps } from "../wire/Steps.ts"
 import * as Tools from "../wire/Tools.ts"
 import type { Request } from "../wire/Wire.ts"
 
@@ -14,13 +15,13 @@ import type { Request } from "../wire/Wire.ts"
 // Messages
 // -------------------------------------------------------------------------------------------------------------------
 
-const messagesOf = (
+function* messagesOf(
   body: Json.JsonObject,
   reading: Reading.Reading,
   tools: ReadonlyArray<Tools.Offered>
-): Request["messages"] => {
+): Steps<Request["messages"]> {
   const [list, field] = Turns.listIn(body, ["messages", "input"])
-  const said = Turns.read(list, field, "messages", reading, tools)
+  const said = yield* Turns.read(list, field, "messages", reading, tools)
   if (!isReadonlyArrayNonEmpty(said)) throw invalid("messages", "messages must contain at least one message.")
   return Turns.withRules(body, reading, said)
 }
@@ -38,16 +39,16 @@ const sealsIn = (messages: unknown): ReadonlyArray<string> =>
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Parses a request body. `max_tokens`, which Anthropic requires, is optional: without it, the workers' limits apply.
+ * Parses a request body in steps. `max_tokens`, which Anthropic requires, is optional: without it, the workers' limits apply.
  * Throws an `ApiError` if the body is invalid.
  */
-export const read = (body: Json.JsonObject, headers: Choice.Headers): Request => {
+export function* read(body: Json.JsonObject, headers: Choice.Headers): Steps<Request> {
   const reading = Reading.make(Reading.dotted)
   const model = Json.name(body.model, "model")
   const { toolChoice, tools } = Tools.read(body, reading)
   return {
     model,
-    messages: messagesOf(body, reading, tools),
+    messages: yield* messagesOf(body, reading, tools),
     tools: tools.map(({ definition }) => definition),
     toolChoice,
     parallelToolCalls: Preferences.parallelToolCalls(body, reading),

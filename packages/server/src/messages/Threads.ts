@@ -8,7 +8,7 @@ import * as Body from "../http/Body.ts"
 import type * as Endpoint from "../http/Endpoint.ts"
 import type { Segment } from "../segment/Segments.ts"
 import { ApiError } from "../wire/ApiError.ts"
-import { isObject, type JsonObject, name, sizeOf } from "../wire/Json.ts"
+import { isObject, type JsonObject, name } from "../wire/Json.ts"
 import { whole } from "./MessagesWriter.ts"
 
 /** The data needed to continue from a response. */
@@ -17,12 +17,13 @@ interface Kept {
   /** The request body, with the complete conversation, rules and tools. */
   readonly body: JsonObject
   readonly segment: Segment
-  readonly characters: number
+  /** Size of the requests that made up the conversation. */
+  readonly bytes: number
 }
 
-/** Options for the thread store. If the threads exceed `maxCharacters` in total, the oldest are evicted. */
+/** Options for the thread store. If the threads exceed `maxBytes` in total, the oldest are evicted. */
 export interface Options {
-  readonly maxCharacters: number
+  readonly maxBytes: number
 }
 
 const lost = (id: string): ApiError =>
@@ -38,13 +39,13 @@ const isKept = ({ thread }: JsonObject): boolean =>
   isObject(thread) && (thread.type === "create" || thread.type === "continue")
 
 /** Creates a thread store. */
-export const make = ({ maxCharacters }: Options): Endpoint.Keeping => {
+export const make = ({ maxBytes }: Options): Endpoint.Keeping => {
   /** Threads by the id of their last response, in insertion order. */
   const all = new Map<string, Kept>()
-  let characters = 0
+  let bytes = 0
 
   const forget = (id: string) => {
-    characters -= all.get(id)?.characters ?? 0
+    bytes -= all.get(id)?.bytes ?? 0
     all.delete(id)
   }
 
@@ -61,16 +62,20 @@ export const make = ({ maxCharacters }: Options): Endpoint.Keeping => {
     return { ...body, system: kept.body.system, tools: kept.body.tools, messages }
   }
 
-  const keep = (segment: Segment, body: JsonObject, owner: string) =>
+  /** Returns the size of the conversation before a request, in bytes. */
+  const sizeBefore = ({ thread }: JsonObject): number =>
+    (isObject(thread) && all.get(String(thread.previous_message_id))?.bytes) || 0
+
+  const keep = (segment: Segment, body: JsonObject, owner: string, sent: number) =>
     Effect.sync(() => {
       const id = `msg_${segment.about.id}`
       if (!isKept(body) || all.has(id)) return
       const { messages, system, tools } = body
-      const size = sizeOf([messages, system, tools])
-      all.set(id, { owner, body: { messages, system, tools }, segment, characters: size })
-      characters += size
+      const size = sent + sizeBefore(body)
+      all.set(id, { owner, body: { messages, system, tools }, segment, bytes: size })
+      bytes += size
       for (const oldest of all.keys()) {
-        if (characters <= maxCharacters) return
+        if (bytes <= maxBytes) return
         forget(oldest)
       }
     })

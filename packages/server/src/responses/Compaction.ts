@@ -11,7 +11,9 @@ import type { ResponsesState } from "./ResponsesWriter.ts"
 export const compaction: Wire<ResponsesState> = {
   ...responses,
   name: "compact",
-  read: (body, headers) => ({ ...CompactionItem.summarizing(responses.read(body, headers)), isStreamed: false }),
+  *read(body, headers) {
+    return { ...CompactionItem.summarizing(yield* responses.read(body, headers)), isStreamed: false }
+  },
   whole: (about, parts) => {
     const finish = parts.find((part) => part.type === "finish")
     return {

@@ -8,8 +8,8 @@ import * as Body from "../http/Body.ts"
 import * as Failure from "../segment/Failure.ts"
 import type { Segment } from "../segment/Segments.ts"
 import { ApiError, invalid } from "../wire/ApiError.ts"
-import * as Json from "../wire/Json.ts"
 import { isObject, type JsonObject, name } from "../wire/Json.ts"
+import * as Steps from "../wire/Steps.ts"
 import type { Part } from "../wire/Wire.ts"
 import * as Archive from "./Archive.ts"
 import * as CompactionItem from "./CompactionItem.ts"
@@ -38,7 +38,7 @@ export interface ResponseStore {
   /** Returns the body with its complete input. Fails if it refers to a response that is not stored. */
   readonly recall: (body: JsonObject, owner: string) => Effect.Effect<JsonObject, ApiError>
   /** Stores a response, unless the client set `store: false`. The body must have been returned by `recall`. */
-  readonly keep: (segment: Segment, body: JsonObject, owner: string) => Effect.Effect<void, ApiError>
+  readonly keep: (segment: Segment, body: JsonObject, owner: string, bytes: number) => Effect.Effect<void, ApiError>
   /** Returns a response by id. Fails if it does not exist or has a different owner. */
   readonly get: (id: string, owner: string) => Effect.Effect<Kept, ApiError>
   readonly has: (id: string, owner: string) => Effect.Effect<boolean, ApiError>
@@ -88,6 +88,19 @@ const listed = (item: JsonObject, id: string): JsonObject => {
     status: item.status ?? "completed"
   }
   return type === "message" ? { ...named, content: partsOf(item) } : named
+}
+
+/** Number of items listed in one step. */
+const stepItems = 500
+
+/** Returns an input as it appears in lists, in steps. */
+function* listedOf(input: unknown, id: string): Steps.Steps<ReadonlyArray<JsonObject>> {
+  const items: Array<JsonObject> = []
+  for (const [at, item] of itemsOf(input).entries()) {
+    items.push(listed(item, `${id}_in${at}`))
+    if (at % stepItems === stepItems - 1) yield
+  }
+  return items
 }
 
 /** Returns an input as a list of items. A string is treated as a user message. */
@@ -269,20 +282,34 @@ export const make = Effect.fnUntraced(function* ({
     return { ...body, input: [...before, ...output, ...itemsOf(body.input)] }
   })
 
-  const keep = (segment: Segment, body: JsonObject, owner: string) =>
+  const keep = (segment: Segment, body: JsonObject, owner: string, bytes: number) =>
     Effect.suspend(() => {
       settle()
       const { about } = segment
       const id = `resp_${about.id}`
       if ((about.body.store === false && !keepsAll) || all.has(id)) return Effect.void
-      const input = itemsOf(body.input).map((item, at) => listed(item, `${about.id}_in${at}`))
+      return Effect.flatMap(
+        Steps.paced(() => listedOf(body.input, about.id)),
+        (input) => add(id, segment, { owner, input }, bytes)
+      )
+    })
+
+  const add = (
+    id: string,
+    segment: Segment,
+    { input, owner }: Pick<Kept, "input" | "owner">,
+    bytes: number
+  ): Effect.Effect<void, ApiError> =>
+    Effect.suspend(() => {
+      const { about } = segment
+      if (all.has(id)) return Effect.void
       if (shared !== undefined && about.shared !== undefined) return shared.keep(id, segment, { owner, input })
       const kept = {
         id,
         owner,
         input,
         segment,
-        characters: overhead + Json.sizeOf(about.body),
+        characters: overhead + bytes,
         isCancelled: false
       }
       put(kept)
@@ -294,10 +321,10 @@ export const make = Effect.fnUntraced(function* ({
           Effect.asVoid(Effect.forkIn(segment.over, scope))
       if (archive === undefined) return reading
       // Other servers load this record as "in progress", or as stopped if this process was killed.
-      const told = Archive.encode({ ...kept, isBegun: true, segment: { ...segment, parts: [stopped] } })
+      const told = () => Archive.encode({ ...kept, isBegun: true, segment: { ...segment, parts: [stopped] } })
       const isOpen = isInBackground && !segment.isOver()
       // Archives the response first, since the run may end or the client may disconnect while waiting for the journal.
-      const steps = [isOpen ? archive.set(id, told) : Effect.void, write(archive, kept), reading]
+      const steps = [isOpen ? archive.set(id, told()) : Effect.void, write(archive, kept), reading]
       return Effect.andThen(
         Effect.all(steps, { discard: true }),
         isOpen ? Effect.asVoid(recorded(segment)) : Effect.void

@@ -9,6 +9,7 @@ import { tokensOf } from "../messages/CountTokens.ts"
 import { type ApiError, invalid } from "../wire/ApiError.ts"
 import * as Canonical from "../wire/Canonical.ts"
 import type { JsonObject } from "../wire/Json.ts"
+import * as Steps from "../wire/Steps.ts"
 import * as ResponseObject from "./ResponseObject.ts"
 import * as ResponseStore from "./ResponseStore.ts"
 import { responses } from "./Responses.ts"
@@ -140,8 +141,9 @@ export const make = (context: Endpoint.Context, store: ResponseStore.ResponseSto
         Effect.gen(function* () {
           const body = yield* Body.attempt(() => Canonical.of(given, "input"))
           const recalled = yield* store.recall(body, caller.owner)
-          return yield* Body.attempt(() => {
-            const asked = read(recalled, request.headers)
+          return yield* Steps.paced(function* () {
+            const asked = yield* read(recalled, request.headers)
+            yield
             return {
               object: "response.input_tokens",
               input_tokens: tokensOf(asked, Endpoint.teamOf(context.offer(), caller, asked))

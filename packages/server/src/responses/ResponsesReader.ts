@@ -7,17 +7,18 @@ import * as Json from "../wire/Json.ts"
 import * as Preferences from "../wire/Preferences.ts"
 import * as Reading from "../wire/Reading.ts"
 import * as Shape from "../wire/Shape.ts"
+import type { Steps } from "../wire/Steps.ts"
 import * as Tools from "../wire/Tools.ts"
 import type { Request } from "../wire/Wire.ts"
 import * as CompactionItem from "./CompactionItem.ts"
 
-const messagesOf = (
+function* messagesOf(
   body: Json.JsonObject,
   reading: Reading.Reading,
   tools: ReadonlyArray<Tools.Offered>
-): Request["messages"] => {
+): Steps<Request["messages"]> {
   const [list, field] = Turns.listIn(body, ["input", "messages"])
-  const said = Turns.read(list, field, "responses", reading, tools)
+  const said = yield* Turns.read(list, field, "responses", reading, tools)
   if (!isReadonlyArrayNonEmpty(said)) throw invalid("input", "input must contain at least one message.")
   return Turns.withRules(body, reading, said)
 }
@@ -36,8 +37,8 @@ const noteVerbosity = (text: Json.JsonObject, reading: Reading.Reading) => {
   reading.notice("text.verbosity is not supported and was ignored.")
 }
 
-/** Parses a request body with a complete input. Throws an `ApiError` if it is invalid. */
-export const read = (body: Json.JsonObject, headers: Choice.Headers): Request => {
+/** Parses a request body with a complete input, in steps. Throws an `ApiError` if it is invalid. */
+export function* read(body: Json.JsonObject, headers: Choice.Headers): Steps<Request> {
   const reading = Reading.make(Reading.bracketed)
   const model = Json.name(body.model, "model")
   const { toolChoice, tools } = Tools.read(body, reading)
@@ -45,7 +46,7 @@ export const read = (body: Json.JsonObject, headers: Choice.Headers): Request =>
   noteVerbosity(text, reading)
   const request: Request = {
     model,
-    messages: messagesOf(body, reading, tools),
+    messages: yield* messagesOf(body, reading, tools),
     tools: tools.map(({ definition }) => definition),
     toolChoice,
     parallelToolCalls: Preferences.parallelToolCalls(body, reading),

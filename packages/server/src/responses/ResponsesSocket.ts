@@ -96,7 +96,8 @@ const keepingOf = ({ own, store }: Connection): Endpoint.Keeping => ({
     const isOwn = typeof previous === "string" ? own.has(previous, owner) : Effect.succeed(false)
     return Effect.flatMap(isOwn, (isOwn) => (isOwn ? own : store).recall(body, owner))
   },
-  keep: (segment, body, owner) => Effect.andThen(own.keep(segment, body, owner), store.keep(segment, body, owner)),
+  keep: (segment, body, owner, bytes) =>
+    Effect.andThen(own.keep(segment, body, owner, bytes), store.keep(segment, body, owner, bytes)),
   atOnce: () => undefined
 })
 

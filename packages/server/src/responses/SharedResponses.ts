@@ -16,6 +16,7 @@ import * as SegmentParts from "../segment/SegmentParts.ts"
 import type { Segment, Segments, Take } from "../segment/Segments.ts"
 import * as Turn from "../segment/Turn.ts"
 import { ApiError } from "../wire/ApiError.ts"
+import * as Steps from "../wire/Steps.ts"
 import type { About, Part } from "../wire/Wire.ts"
 import * as Archive from "./Archive.ts"
 import { read } from "./ResponsesReader.ts"
@@ -319,7 +320,7 @@ export const make = Effect.fnUntraced(function* (
     }
     const begin = Effect.gen(function* () {
       const caller = yield* callerOf(owner)
-      const { messages, tools } = read(about.body, {})
+      const { messages, tools } = yield* Steps.paced(() => read(about.body, {}))
       const request = { ...about.request, messages, tools }
       const now = offer()
       const team = Endpoint.teamOf(now, caller, request)

@@ -12,6 +12,7 @@ import * as Canonical from "../wire/Canonical.ts"
 import * as Content from "../wire/Content.ts"
 import * as Json from "../wire/Json.ts"
 import type { Reading } from "../wire/Reading.ts"
+import type { Steps } from "../wire/Steps.ts"
 import type { Offered } from "../wire/Tools.ts"
 import * as Conversation from "./Conversation.ts"
 import * as Forms from "./Forms.ts"
@@ -53,16 +54,23 @@ const plainMessage = (value: Json.JsonObject): Message | undefined => {
   return { role, content }
 }
 
-/** Parses a list of messages, in the wire's own format or any other. Throws an `ApiError` if a message is invalid. */
-export const read = (
+/** Number of messages parsed in one step. */
+const stepMessages = 64
+
+/**
+ * Parses a list of messages in steps, in the wire's own format or any other. Throws an `ApiError` if a message is
+ * invalid.
+ */
+export function* read(
   list: ReadonlyArray<unknown>,
   field: string,
   own: Form,
   reading: Reading,
   tools: ReadonlyArray<Offered>
-): ReadonlyArray<Message> => {
+): Steps<ReadonlyArray<Message>> {
   const conversation = Conversation.make(reading, tools)
   for (const [at, value] of list.entries()) {
+    if (at % stepMessages === stepMessages - 1) yield
     if (value === null) continue
     if (typeof value === "string") {
       conversation.messages.push({ role: "user", content: value })
@@ -80,7 +88,9 @@ export const read = (
       }
     }
   }
+  yield
   const messages = Conversation.messagesOf(conversation)
+  yield
   const last = messages.at(-1)
   if (last?.role === "assistant" && last.toolCalls === undefined) reading.notice(prefilled)
   return messages

@@ -188,6 +188,9 @@ const sources: Readonly<Record<string, (value: unknown, body: Body) => ReadonlyA
   chat: listed
 }
 
+/** All fields that may contain a conversation. */
+export const conversations: ReadonlySet<string> = new Set([...fields, ...Object.keys(sources)])
+
 /** Fields that may contain a question. They are not used, but mentioned in the error. */
 const unsure = ["query", "question", "text", "content", "user_input", "q", "history", "chat_history"]
 

@@ -3,6 +3,8 @@
  * field is thrown. Unknown fields are ignored.
  */
 import { Options } from "@divisi/core"
+import { JsonScan } from "../http/JsonScan.ts"
+import { defaults } from "../http/Limits.ts"
 import { invalid } from "./ApiError.ts"
 
 /** A JSON object as received. */
@@ -85,8 +87,12 @@ export const optional = <A>(
   read: (value: unknown, field: string) => A
 ): A | undefined => (value === undefined || value === null ? undefined : read(value, field))
 
-/** Parses JSON text. Returns the text unchanged if it is not JSON. */
+/** Maximum length of JSON text within a request, in characters. */
+const maxParsedCharacters = 2 ** 20
+
+/** Parses JSON text within a request. Returns the text unchanged if it is not JSON, or exceeds the limits on requests. */
 export const parsed = (text: string): unknown => {
+  if (text.length > maxParsedCharacters || new JsonScan(defaults).push(Buffer.from(text)) !== undefined) return text
   try {
     return JSON.parse(text)
   } catch {

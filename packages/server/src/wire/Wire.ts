@@ -18,6 +18,7 @@ import * as TokenRecords from "../segment/TokenRecords.ts"
 import type { ApiError } from "./ApiError.ts"
 import type { Choice, Headers } from "./Choice.ts"
 import type { JsonObject } from "./Json.ts"
+import type { Steps } from "./Steps.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // In
@@ -186,8 +187,8 @@ export interface Wire<State> {
   readonly conversation: "messages" | "input"
   /** Body fields that are fully represented in the parsed request. */
   readonly said: ReadonlyArray<string>
-  /** Parses a request. Throws an `ApiError` if it is invalid. */
-  readonly read: (body: JsonObject, headers: Headers) => Request
+  /** Parses a request in steps. Throws an `ApiError` if it is invalid. */
+  readonly read: (body: JsonObject, headers: Headers) => Steps<Request>
   /** Starts a stream. */
   readonly begin: (about: About) => Written<State>
   /** Returns the output for a part. The stream ends with the last part. */

@@ -20,9 +20,9 @@ Object.assign(globalThis, {
 
 const withFaults = (text: string, module: string, names: ReadonlyArray<string>): string =>
   names.reduce((changed, name) => {
-    const opening = `export const ${name} = `
-    if (!changed.includes(opening)) throw new Error(`${module} has no function "${name}" any more.`)
-    return `${changed.replace(opening, `const planted_${name} = `)}
+    const opening = new RegExp(`^export (const|function\\*) ${name}\\b`, "m")
+    if (!opening.test(changed)) throw new Error(`${module} has no function "${name}" any more.`)
+    return `${changed.replace(opening, `$1 planted_${name}`)}
 export const ${name} = (...args) => (globalThis.failIfPlanted("${module}.${name}"), planted_${name}(...args))`
   }, text)
 

@@ -117,6 +117,33 @@ const withResults = (wire: Wire, count: number): string => {
   return `{"model":"divisi","max_tokens":9,"${field}":[${call},${repeated(count, item)}]}`
 }
 
+/** A conversation with calls of a tool, all in one message, and a question. */
+const withCalls = (wire: Wire, count: number): string => {
+  const [field] = results[wire]
+  const all = <A>(one: (id: string) => A) => Array.from({ length: count }, (_, at) => one(`c${at}`))
+  const items = {
+    chat: () => [
+      { role: "assistant", tool_calls: all((id) => ({ id, type: "function", function: { name: "f", arguments: "" } })) }
+    ],
+    responses: () => all((call_id) => ({ type: "function_call", call_id, name: "f", arguments: "" })),
+    messages: () => [{ role: "assistant", content: all((id) => ({ type: "tool_use", id, name: "f", input: 1 })) }]
+  }
+  return withFields(wire, { [field]: [...question, ...items[wire](), ...question] })
+}
+
+/** A body with a message that has one more field, whose value is given as JSON. */
+const withOther = (wire: Wire, json: string): string =>
+  withParts(wire, textParts(wire, ["Greet"])).replace('"role":"user"', `"role":"user","other":${json}`)
+
+/** Objects with `count` keys in all, none twice. */
+const objects = (count: number): string => {
+  const key = (at: number) => `"k${at}":1`
+  const lists = Array.from({ length: Math.ceil(count / 9_980) }, (_, index) =>
+    Array.from({ length: Math.min(9_980, count - index * 9_980) }, (_, at) => key(index * 10_000 + at)).join()
+  )
+  return `[${lists.map((keys) => `{${keys}}`).join()}]`
+}
+
 /** A message with parts, in each wire's form. */
 const withParts = (wire: Wire, parts: ReadonlyArray<Json>, fields: Json = {}): string => {
   const messages = [{ role: "user", content: parts }]
@@ -461,15 +488,22 @@ export const all: ReadonlyArray<Attack> = [
   {
     name: "as many keys as a body may have",
     expected: ["200"],
-    prepare: bodies((wire) => {
-      const object = (from: number) => `{${Array.from({ length: 9_980 }, (_, at) => `"k${from + at}":1`).join()}}`
-      return withField(wire, "metadata", `[${Array.from({ length: 10 }, (_, at) => object(at * 10_000)).join()}]`)
-    })
+    prepare: bodies((wire) => withOther(wire, objects(99_800)))
   },
   {
     name: "as many numbers as a body may have",
     expected: ["200"],
-    prepare: bodies((wire) => withField(wire, "metadata", `[${repeated(199_000, "1.5e300")}]`))
+    prepare: bodies((wire) => withOther(wire, `[${repeated(199_000, "1.5e300")}]`))
+  },
+  {
+    name: "as many keys as the metadata may have",
+    expected: ["200"],
+    prepare: bodies((wire) => withField(wire, "metadata", objects(24_900)))
+  },
+  {
+    name: "as many calls of tools as a message may have",
+    expected: ["200"],
+    prepare: bodies((wire) => withCalls(wire, 15_000))
   },
   {
     name: "as long texts as a body may have",

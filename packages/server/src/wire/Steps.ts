@@ -1,0 +1,47 @@
+/**
+ * Work that is divided into steps, so that a large request does not occupy the event loop: other requests are handled
+ * between its steps.
+ */
+import * as Effect from "effect/Effect"
+import { ApiError } from "./ApiError.ts"
+
+/** Work that can pause at each `yield`. Throws an `ApiError` if the request is invalid. */
+export type Steps<A> = Generator<void, A, void>
+
+/** Maximum duration of the steps of one event loop turn, in milliseconds. The last step may exceed it. */
+const turnMillis = 4
+
+/** Runs all steps at once. */
+export const all = <A>(steps: Steps<A>): A => {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+  }
+}
+
+const rest = <A>(steps: Steps<A>): Effect.Effect<A, ApiError> =>
+  Effect.suspend(() => {
+    const end = performance.now() + turnMillis
+    try {
+      do {
+        const { done, value } = steps.next()
+        if (done === true) return Effect.succeed(value)
+      } while (performance.now() < end)
+    } catch (error) {
+      return error instanceof ApiError ? Effect.fail(error) : Effect.die(error)
+    }
+    return Effect.andThen(Effect.yieldNow, rest(steps))
+  })
+
+/**
+ * Runs steps over as many event loop turns as they need. A thrown `ApiError` becomes a failure, any other exception a
+ * defect.
+ */
+export const paced = <A>(start: () => Steps<A>): Effect.Effect<A, ApiError> =>
+  Effect.suspend(() => {
+    try {
+      return rest(start())
+    } catch (error) {
+      return error instanceof ApiError ? Effect.fail(error) : Effect.die(error)
+    }
+  })
