@@ -2,9 +2,9 @@
  * A model's turn in multi-vendor frameworks (the AI SDK, Effect): parts with reasoning, text and tool calls, each with
  * vendor metadata that must be sent back. For authors of providers.
  *
- * Reading is a fold: each function takes the turn so far, and returns the next one with the parts to emit. Unreadable
- * input throws a `VendorError.Failure`. {@link said} is the inverse: it returns the parts of a turn of the
- * conversation.
+ * Reading is a fold: each function receives the current state of the turn and returns the next state with the parts to
+ * emit. Unreadable input throws a `VendorError.Failure`. {@link said} is the inverse: it returns the parts of a turn in
+ * the conversation.
  */
 
 import type { Tool } from "@divisi/core"
@@ -32,7 +32,7 @@ type Block =
 
 /** The state of reading a turn. */
 export interface ModelTurn {
-  /** All text received so far, used to estimate usage if the vendor reports none. */
+  /** All text received, used to estimate the usage if the vendor reports none. */
   readonly written: string
   readonly isFinished: boolean
   /**
@@ -162,7 +162,7 @@ export const call = (
     throw unreadable("a tool call has no id or no name")
   }
   const text = callOf(turn, id)?.arguments || (typeof input === "string" ? input : JSON.stringify(input ?? {}))
-  // Some vendors give one id to several calls.
+  // Some vendors use the same id for several calls.
   const own = turn.calls.some((one) => one.id === id) ? `call_${crypto.randomUUID()}` : id
   const blocks = extended(turn.blocks, "tool-call", own, "", metadata)
   const calls = [...turn.calls, { id: own, name: nameIn(turn, name), arguments: Arguments.whole(text) }]

@@ -35,8 +35,8 @@ import * as Steady from "./internal/steady.ts"
 /** Limits for one provider. An omitted limit does not apply. */
 export interface Limits {
   /**
-   * The maximum number of calls per minute, enforced by a token bucket of this size. After an idle minute, the full
-   * number of calls can be made at once.
+   * Maximum number of calls per minute, enforced by a token bucket of this size. After an idle minute, this many calls
+   * can start immediately.
    */
   readonly requestsPerMinute?: number | undefined
   /**
@@ -52,7 +52,7 @@ export interface Limits {
 export interface Breaker {
   /** The number of consecutive failures that open the circuit. Default: 5. */
   readonly failures?: number | undefined
-  /** How long the circuit stays open before one trial call is admitted, in milliseconds. Default: 30,000. */
+  /** How long the circuit stays open before a single trial call is admitted, in milliseconds. Default: 30,000. */
   readonly openMillis?: number | undefined
 }
 
@@ -420,7 +420,7 @@ const findImpossible = (limits: Readonly<Record<string, Limits>>): string | unde
 }
 
 /**
- * Makes a gate over stores of rate limits and circuits, which processes may share.
+ * Creates a gate on top of stores for rate limits and circuits, which several processes may share.
  *
  * **Details**
  *

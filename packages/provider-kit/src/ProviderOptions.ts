@@ -42,7 +42,7 @@ export interface ProviderOptions<Capabilities> {
   /**
    * How to handle a setting that the model does not support. `"reject"` (the default): the call fails with an
    * `InvalidRequest` that names the setting. Otherwise, the setting is replaced by the nearest supported one, such as a
-   * budget by an effort, or omitted.
+   * budget with an effort, or omitted.
    */
   readonly unsupported?: "reject" | "omit" | undefined
 }

@@ -1,13 +1,13 @@
 /**
  * Batched calls, which a vendor answers within a day for half the price. For authors of providers.
  *
- * A provider defines how its vendor's batches are sent, polled, read and cancelled. This module does the rest for all
- * providers: it collects concurrent calls into one batch, assigns each call its answer, and recovers answers of calls
- * whose process has ended.
+ * A provider defines how its vendor's batches are sent, polled, read and cancelled. This module does everything else
+ * for all providers: it collects concurrent calls into a batch, assigns each call its answer, and recovers answers to
+ * calls whose process has exited.
  *
- * The state of a call is stored in its handle twice. Before the call is sent, the handle has its future name in a
- * batch; once the vendor has accepted the batch, it has the vendor's id as well. If a process ends between the two,
- * nothing is paid twice: the vendor's list of batches is searched for the name.
+ * The state of a call is stored in its handle twice. Before the call is sent, the handle contains the name that the
+ * call will have in a batch. Once the vendor has accepted the batch, it also contains the vendor's id. If a process
+ * exits in between, no call is paid for twice: the vendor's list of batches is searched for the name.
  */
 
 import { Options } from "@divisi/core"
@@ -219,11 +219,11 @@ const unknownHandle: WorkerErrorReason = {
  *
  * **Details**
  *
- * A batch is sent when its window has passed since the first call, or when it is full. A call emits one handle before
- * it is sent and another one afterwards, and then its complete answer at once. If the vendor rejects a preference, the
- * call is repeated in a later batch, without that preference. An interrupted call leaves its batch; the batch is
- * cancelled when no call waits for it any more, unless another process sent it. Requests that a vendor cancelled, or
- * did not process within its day, fail without usage; answers that arrived by then are emitted.
+ * A batch is sent once its window has passed since the first call, or when it is full. A call emits one handle before
+ * it is sent and another one afterwards, followed by its complete answer. If the vendor rejects a preference, the call
+ * is repeated in a later batch, without that preference. An interrupted call leaves its batch; the batch is cancelled
+ * if no other call waits for it, unless another process sent it. Requests that a vendor cancelled, or did not process
+ * within a day, fail without usage; answers that arrived by then are emitted.
  *
  * Polling is repeated after network errors and if the vendor is overloaded, because the answers are already paid for.
  */
@@ -256,7 +256,7 @@ export const make = <State>({ adapting, protocol, secrets, settings, vendor, wor
     })
   }
 
-  /** Makes a call under an id, and gives what becomes of it to a function. */
+  /** Makes a call with an id, and passes its outcome to a function. */
   const call = (id: string, at: number, body: unknown, next: (outcome: Outcome) => PartStream): PartStream => {
     const joined = Effect.acquireRelease(
       Effect.sync(() => collector.join(id, vendor.line(id, body))),
@@ -273,7 +273,7 @@ export const make = <State>({ adapting, protocol, secrets, settings, vendor, wor
     return Stream.concat(Stream.make({ type: "handle", handle: written({ id, at }) } as const), Stream.unwrap(sent))
   }
 
-  /** Makes a call, and once more for each preference that the vendor refuses. */
+  /** Makes a call, and repeats it once for each preference that the vendor rejects. */
   const ask = (request: WorkerRequest, whole: object, { mayOmit, notices }: Asking, callId: string | undefined) => {
     const attempts = mayOmit ? new Preferences.Attempts(whole, adapting) : undefined
     const { notices: said, omit } = Preferences.collector()

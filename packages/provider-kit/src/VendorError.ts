@@ -2,8 +2,8 @@
  * Maps vendors' error responses to the reasons of a `WorkerError`, for providers that use HTTP directly or through a
  * client that exposes the vendor's response.
  *
- * The status decides, if there is one. Codes and words distinguish refusals that share a status, and are the only
- * evidence for an error inside a stream. A provider that knows its vendor's codes checks them first.
+ * If there is a status, it determines the reason. Codes and messages distinguish refusals with the same status, and are
+ * the only evidence for an error inside a stream. A provider that knows its vendor's codes checks them first.
  */
 import { FailedCall } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
@@ -55,7 +55,7 @@ export const detail = (text: string, secrets: ReadonlyArray<string> = []): strin
 // Reasons
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the presentable part of a vendor's text, or `undefined` if nothing remains. */
+/** Returns the presentable part of a vendor's message, or `undefined` if nothing remains. */
 const shown = (text: string, secrets: ReadonlyArray<string> | undefined): string | undefined => {
   const said = detail(text, secrets)
   return said === "" ? undefined : said
@@ -87,7 +87,8 @@ export class Failure extends Error {
   readonly reason: WorkerErrorReason
 
   constructor(reason: WorkerErrorReason) {
-    // None of the vendor's words: SDKs look for some in the message, e.g. "timeout", and throw another error instead.
+    // The vendor's message is not used, because SDKs search messages for strings such as "timeout", and then throw a
+    // different error.
     super("The call failed.")
     this.reason = reason
   }

@@ -181,8 +181,8 @@ const isJson = (text: string): boolean => {
 }
 
 /**
- * Creates the failure for an event that is too large. It is not retried: the next answer would be as large and would
- * cost as much.
+ * Creates the failure for an event that is too large. The call is not retried, because the next answer would be just as
+ * large and cost just as much.
  */
 const tooLarge = () => unreadable("an event is larger than 32 million characters", "lower the output limit of the call")
 
@@ -289,7 +289,7 @@ const longestWithWords = 2 ** 17
 /** Replaces `NaN` and `Infinity`, which Python writes, with `null`. */
 const withNulls = (text: string): string => {
   if (text.length > longestWithWords || !/NaN|Infinity/.test(text)) return text
-  // A text without an end matches, too, so that each character is looked at once.
+  // Also matches an unterminated string, so that each character is examined only once.
   const words = /("[^"\\]*(?:\\[\s\S][^"\\]*)*"?)|-?\b(?:NaN|Infinity)\b/g
   return text.replaceAll(words, (all, quoted) => (quoted === undefined ? "null" : all))
 }
@@ -324,7 +324,7 @@ const parsedAll = (
   { givesDone }: Reading
 ): { readonly events: ReadonlyArray<unknown>; readonly end?: End } => {
   const events: Array<unknown> = []
-  // Usage may come behind the end.
+  // Usage may follow the end.
   const ended = (at: number) => {
     const behind = texts.slice(at + 1).flatMap((text) => (text.startsWith("{") ? (json(text)?.value ?? []) : []))
     return { events: [...events, ...behind, ...(givesDone === true ? [done] : [])], end: {} }

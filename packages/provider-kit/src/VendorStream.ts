@@ -59,7 +59,9 @@ export interface Protocol<Event, State> {
   readonly last?: ((state: State) => ReadonlyArray<WorkerPart>) | undefined
   /** Returns the complete text if it differs from the streamed text. Called for a complete answer. */
   readonly text?: ((state: State) => string | undefined) | undefined
-  /** Returns the usage that the vendor has reported so far. For a complete answer without a report, it is estimated. */
+  /**
+   * Returns the usage reported by the vendor up to this point. For a complete answer without a report, it is estimated.
+   */
   readonly usage: (state: State) => Usage | undefined
   /** Returns the model name in the vendor's response. Called for a complete answer. */
   readonly model?: ((state: State) => string | undefined) | undefined
@@ -148,8 +150,8 @@ const capacity = 256
 const later: (run: () => void) => void = globalThis.process?.nextTick ?? queueMicrotask
 
 /**
- * Reads events into a buffer that the stream drains at once, so that events that arrive together cost a single Effect
- * step. Reading pauses while the buffer is full.
+ * Reads events into a buffer that the stream drains as a whole, so that events that arrive together require only one
+ * Effect step. Reading pauses while the buffer is full.
  */
 class Reader<Event, State> {
   readonly #call: Call<Event, State>
@@ -170,7 +172,7 @@ class Reader<Event, State> {
   #warnings: Array<string> = []
   /** Content kinds that have already been reported. */
   #omitted: Array<string> = []
-  /** The names of the offered tools; absent if no tools are offered. */
+  /** Names of the offered tools. Undefined if no tools are offered. */
   readonly #tools: ReadonlySet<string> | undefined
 
   constructor(call: Call<Event, State>) {
@@ -417,14 +419,14 @@ class Reader<Event, State> {
  * **Details**
  *
  * Each execution of the stream makes a new call. At most 256 parts are buffered; then reading from the vendor pauses.
- * Interrupting the stream aborts the signal of `open`. A failure is emitted after the parts already received: one
- * short line without secrets, and the usage so far.
+ * Interrupting the stream aborts the signal passed to `open`. A failure is emitted after the parts already received. It
+ * contains one short line without secrets, and the usage up to that point.
  *
  * **Gotchas**
  *
- * An answer is complete when the protocol says so, not when its events end, so a truncated answer fails. A complete
- * answer succeeds even if the connection then breaks or stays open. Turn off retries in a vendor's SDK, because the
- * runtime already retries.
+ * An answer is complete when the protocol indicates it, not when its events end, so a truncated answer fails. A
+ * complete answer succeeds even if the connection then breaks or stays open. Disable retries in a vendor's SDK, because
+ * the runtime already retries.
  *
  * **Example**
  *

@@ -210,7 +210,7 @@ const noneClosed: Effect.Effect<ReadonlyArray<Resilience.ClosedProvider>> = Effe
 const kibi = 2 ** 10
 const mebi = 2 ** 20
 
-/** Time allowed for another server to store a response after its run has ended, in milliseconds. */
+/** Time allowed for another server to store a response after its run has finished, in milliseconds. */
 const storedWithinMillis = 10_000
 
 /**

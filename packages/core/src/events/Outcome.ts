@@ -117,7 +117,7 @@ export const teamPrefix = "policy:"
  *
  * The score of a run is credited to a worker only if the run consisted of a single call to that worker. Otherwise, it
  * is credited to the team, `policy:<name>`, with the cost and duration of the whole run. A run that was cut short by an
- * outage (see `StepFailure.outagesOf`) has no outcome, because it provides no evidence about its workers; its answered
+ * outage (see `StepFailure.outagesOf`) has no outcome, because it provides no evidence about its workers. Its answered
  * steps still have outcomes. `kind` is the family or subject from the task's metadata.
  *
  * **Example**

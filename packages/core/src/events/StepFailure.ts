@@ -57,7 +57,7 @@ const ofStep = (place: Place, record: StepRecord): ReadonlyArray<StepFailure> =>
 
 /**
  * Returns a failure's position within a run as a list of numbers: the rounds and steps that lead to it. A planner's
- * failure sorts before all steps.
+ * failure is sorted before all steps.
  */
 const pathOf = (run: string, { item, round, runId, step = -1 }: StepFailure): ReadonlyArray<number> => [
   ...runId

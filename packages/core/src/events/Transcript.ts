@@ -282,7 +282,7 @@ export interface PartialAnswer {
   readonly step?: number
   /** Id of the step's worker. */
   readonly worker?: string
-  /** The step's subtask. An empty string stands for the question itself. */
+  /** The step's subtask. An empty string means the question itself. */
   readonly subtask?: string
   readonly text: string
 }

@@ -36,7 +36,7 @@ export interface CallInterrupted extends OfCall {
 }
 
 /**
- * Emitted for a call whose process ended before the answer arrived. Its outcome is unknown, so it is charged at its
+ * Emitted for a call whose process exited before the answer arrived. Its outcome is unknown, so it is charged at its
  * worst case.
  */
 export interface CallLost extends OfCall {

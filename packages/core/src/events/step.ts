@@ -33,7 +33,7 @@ export interface StepUnfolded {
   readonly items: number
 }
 
-/** Emitted when all items of a step have ended. */
+/** Emitted when all items of a step have finished. */
 export interface StepJoined {
   readonly type: "step-joined"
   readonly round: number

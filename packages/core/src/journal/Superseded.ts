@@ -180,7 +180,7 @@ const isReplaced = (event: RunEvent, at: number, limit: Limits["limit"], recheck
       return true
     case "step-failed":
     case "step-reassigned":
-    // A limit may have ended the step before its last answer, or before its check.
+    // A limit may have stopped the step before its last answer, or before its check.
     case "step-finished":
       return at > limit(stepPlace(event.step, event.item))
     case "step-checked":

@@ -69,8 +69,8 @@ export const refusalOf = ({ ledger, payer }: Accounts, workers: ReadonlyArray<Wo
 const isUnpriced = ({ pricing }: Worker): boolean => cost(pricing, noUsage) === undefined
 
 /**
- * Returns the workers that every run needs: those of the critic, and one from the pool if no worker in the pool has a
- * known price.
+ * Returns the workers that every run requires: those of the critic and, if no worker in the pool has a known price, one
+ * from the pool.
  */
 export const neededOf = (pool: ReadonlyArray<Worker>, critic: Critic | undefined): ReadonlyArray<Worker> => [
   ...(pool.every(isUnpriced) ? pool.slice(0, 1) : []),

@@ -49,7 +49,7 @@ export const make = (
       answer: without?.has(nameOf(leaf)) === true ? undefined : leaf.answer
     }))
     const whole = joined(results)
-    // Several steps may see the same finished group, so the joined answer is cached.
+    // Several steps may read the same finished group, so the joined answer is cached.
     if (of.isDone && without === undefined) of.answer = whole
     return whole
   }

@@ -39,7 +39,7 @@ export interface Cell {
   without?: ReadonlySet<string>
   /** Stops the cell. Defined while the cell is running and can be stopped. */
   stop?: () => void
-  /** Ends the grace period early, because everything that the cell sees has ended. */
+  /** Ends the grace period early, because all inputs of the cell have finished. */
   begin?: () => void
 }
 

@@ -60,7 +60,10 @@ interface Unused {
 }
 
 const unusedOf = ({ count, requests }: RecalledCalls, first: number, isFree: (turn: number) => boolean): Unused => {
-  /** By digest, in order; those without one were stopped before their answer, so that only a journal knows them. */
+  /**
+   * Grouped by digest, in order. Numbers without a digest belong to calls that were stopped before their answer, which
+   * only a journal records.
+   */
   const byDigest = new Map<string | undefined, Set<number>>()
   for (let turn = first; turn < count; turn++) {
     if (!isFree(turn)) continue

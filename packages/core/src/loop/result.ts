@@ -200,7 +200,7 @@ const endingOf = (state: State, exit: Exit.Exit<void, RunError>): Pick<RunResult
       }
 }
 
-/** Whether a run has ended by itself and will not be resumed. */
+/** Whether a run has ended on its own and will not be resumed. */
 export const isOver = ({ stopped, waitingFor }: State, exit: Exit.Exit<void, RunError>): boolean =>
   stopped !== undefined || (waitingFor.length === 0 && !(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)))
 
@@ -224,7 +224,7 @@ export const withValue = <E extends End>(
   return { ...ended, ending: "failed", detail: error.message, error, value: undefined }
 }
 
-/** Creates the result of a run that has ended, and emits its final event. */
+/** Creates the result of a finished run, and emits its final event. */
 export const finished = (state: State, startedAt: number, exit: Exit.Exit<void, RunError>): RunResult => {
   const { context, rounds, runId, waitingFor } = state
   const end = endingOf(state, exit)

@@ -97,7 +97,7 @@ const scheduleSteps = (context: CallContext, plan: Plan, answer: Step): Executio
   const { steps } = workflow
   const isWanted = (step: number) => wanted === undefined || wanted.has(step)
   const { byStep, forAll } = waitingIn(workflow, isWanted)
-  /** Number of steps that each step is still waiting for. A step that runs sees only steps that run. */
+  /** Number of steps that each step is still waiting for. Only inputs that run are counted. */
   const waitsFor = steps.map(({ access }, step) => (access === "all" ? step : access.length))
   const answers: Array<StepAnswer | undefined> = steps.map(() => undefined)
   const view = { answers }

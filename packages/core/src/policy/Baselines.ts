@@ -42,8 +42,8 @@ const workersOf = Options.listOf(aWorker)
 const count = Options.whole(1)
 
 /**
- * A step that answers the question independently. An empty subtask stands for the question itself, so the step equals a
- * single call.
+ * A step that answers the question independently. An empty subtask means the question itself, so the step is equivalent
+ * to a single call.
  */
 const attempt = (worker: number): Step => ({ worker, subtask: "", access: [] })
 

@@ -447,7 +447,7 @@ export const withFallback = (
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Creates a policy whose workflow is computed from the context. If the function returns a failure, the run ends with a
+ * Creates a policy that computes its workflow from the context. If the function returns a failure, the run ends with a
  * `PolicyError`.
  *
  * **Details**
@@ -474,7 +474,7 @@ export const planned = (
 })
 
 /**
- * Creates a policy whose workflow is computed from the pool and the task, without a model.
+ * Creates a policy that computes its workflow from the pool and the task, without a model.
  *
  * **Details**
  *

@@ -13,7 +13,7 @@ import { limitsTable } from "../run/tables.ts"
 
 /**
  * Creates a ledger that limits the total spending of several runs. Pass it as `ledger` to each run. `spent()` returns
- * the amounts spent so far by all of them.
+ * the total spent by all of them.
  *
  * **Example**
  *

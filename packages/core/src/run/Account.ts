@@ -77,7 +77,7 @@ export interface Correction {
   readonly change: Change
   /**
    * Names of the accounts to correct, as returned by `Accounts.list`, from the innermost to the outermost. `setUsd`
-   * applies to the outermost account; the others change by the same amount. Spending never drops below 0.
+   * applies to the outermost account; all others change by the same amount. Spending never drops below 0.
    */
   readonly names: ReadonlyArray<string>
 }

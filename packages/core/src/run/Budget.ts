@@ -78,7 +78,7 @@ export interface Refusal {
  *
  * **Gotchas**
  *
- * Do not use a ledger that the runs already share as `account`, or each call will be charged to it twice. Calls wait
+ * Do not pass a ledger that the runs already share as `account`, or each call will be charged to it twice. Calls wait
  * for the callbacks, which must not throw.
  */
 export interface Payer {
@@ -135,7 +135,7 @@ export interface Ledger {
    * remaining budget. If `call` is set, each name is charged only once.
    */
   readonly charge: (costUsd: number, call?: string) => Effect.Effect<void>
-  /** Returns the total amount settled and charged, as far as this process knows. */
+  /** Returns the total amount settled and charged, as known to this process. */
   readonly spent: () => Spend
 }
 

@@ -97,7 +97,7 @@ const freeRun = (run: Transcript, parent: string): Transcript => {
 
 /**
  * Maps each step that depends on the given step (or on one of its items, or on the steps in `from`) to the affected
- * items. An empty string stands for all items.
+ * items. An empty string means all items.
  */
 const followers = (
   workflow: Workflow,

@@ -61,7 +61,7 @@ export interface Recording {
   readonly recalled: ((run: string, round: number, by: string) => RecalledCalls) | undefined
   /** Writes an intent and waits until it is durable. Dies if the journal fails. */
   readonly intend: (entry: Extract<Journal.CallEntry, { readonly type: "intent" }>) => Effect.Effect<void>
-  /** Waits until all entries written so far are durable. Dies if the journal fails. */
+  /** Waits until all entries written up to now are durable. Dies if the journal fails. */
   readonly saved: Effect.Effect<void>
   /** Writes an entry without waiting. It becomes durable before any later intent. */
   readonly note: (entry: Journal.CallEntry) => void
@@ -256,7 +256,7 @@ const claims = (calls: Past["calls"]) => {
     counts.set(place, Math.max(counts.get(place) ?? 0, Number(call.slice(end + 1)) + 1))
   }
   const count = (place: string): number => counts.get(place) ?? 0
-  /** By place, the unclaimed numbers of each request in the record, in order, and the numbers that are free. */
+  /** Unclaimed numbers of each recorded request by position, in order, and the numbers that are free. */
   const unclaimed = new Map<string, { byHash: Map<string | undefined, Set<number>>; free: FreeNumbers }>()
   const at = (place: string) => {
     const known = unclaimed.get(place)
@@ -533,7 +533,7 @@ export const open = Effect.fnUntraced(function* (
     (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.fail(errorOf(journal, cause)))
   )
   const at = yield* Clock.currentTimeMillis
-  // A new run has nothing to read.
+  // A new run has no entries to read.
   const read = claim.length === 0 ? Effect.succeed([]) : readFrom(journal, run)
   const readable = Effect.flatMap(read, (written) => understood(journal, run, () => recordOf(run, written, at)))
   const record = yield* Effect.onError(readable, () => release(journal, run, claim.epoch))

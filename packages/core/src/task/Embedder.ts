@@ -1,5 +1,5 @@
 /**
- * Embedders convert text to vectors, such that similar texts have nearby vectors.
+ * Embedders convert text to vectors, so that similar text has nearby vectors.
  *
  * They are used by learned routers and by label-free accuracy estimates that compare answers. Use {@link fromPromise}
  * with any embedding API. {@link hashed} runs locally without a model and is deterministic, which makes it suitable for
@@ -14,14 +14,14 @@ import { isA, messageOf } from "../Thrown.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Converts a list of texts to vectors, in the same order. All vectors of an embedder have the same length. */
+/** Converts a list of strings to vectors, in the same order. All vectors of an embedder have the same length. */
 export interface Embedder {
   /** Display name of the embedder. A learned router only works with the embedder that it was trained with. */
   readonly name: string
   readonly embed: (texts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Float32Array>, EmbedderError>
 }
 
-/** Raised when texts cannot be embedded. */
+/** Raised when text cannot be embedded. */
 export class EmbedderError extends Data.TaggedError("EmbedderError")<{
   readonly embedder: string
   readonly detail: string
@@ -48,7 +48,7 @@ const inBatches = <A>(items: ReadonlyArray<A>, size: number): ReadonlyArray<Read
   Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size))
 
 /**
- * Creates an embedder from a function that calls an embedding API. Texts are passed to the function in sequential
+ * Creates an embedder from a function that calls an embedding API. Strings are passed to the function in sequential
  * batches.
  *
  * **Example**
@@ -114,7 +114,7 @@ const hash = (text: string): number => {
 }
 
 /**
- * Extracts the words, word pairs and letter trigrams of a text. Trigrams capture the similarity of words with different
+ * Extracts words, word pairs and letter trigrams from a text. Trigrams capture the similarity of words with different
  * endings.
  */
 const features = (text: string): ReadonlyMap<string, number> => {

@@ -88,7 +88,7 @@ const empty: ReadonlyArray<never> = []
 
 const noProperties: ReadonlyMap<string, Node> = new Map()
 
-/** The members of an `enum`: primitives as they are, arrays and objects as canonical text. */
+/** The members of an `enum`: primitives unchanged, arrays and objects as canonical text. */
 interface Values {
   readonly plain: ReadonlySet<unknown>
   readonly composite: ReadonlySet<string>

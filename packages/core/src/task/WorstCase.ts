@@ -21,16 +21,16 @@ export const usualOutputTokens = 4_096
 
 const encoder = new TextEncoder()
 
-/** Counts the bytes of a text without encoding it, where the runtime can. */
+/** Counts a string's bytes without encoding it, if the runtime supports this. */
 const { Buffer } = globalThis as { Buffer?: { byteLength?: (text: string) => number } }
 const byteLength = Buffer?.byteLength ?? ((text: string): number => encoder.encode(text).length)
 
-/** For texts up to this length, counting bytes in a loop is faster. */
+/** Up to this length, counting a string's bytes in a loop is faster. */
 const shortLength = 512
 
 /**
- * Returns an upper bound on a text's tokens: its length in bytes, because tokenizers never produce more than one token
- * per byte.
+ * Returns an upper bound on the number of tokens in a text: its length in bytes, because tokenizers never produce more
+ * than one token per byte.
  */
 export const tokenBound = (text: string): number => {
   if (text.length > shortLength) return byteLength(text)

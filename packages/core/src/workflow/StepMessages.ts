@@ -138,8 +138,8 @@ export const joined = (results: ReadonlyArray<ItemResult>): StepAnswer => {
  *
  * **Gotchas**
  *
- * An empty subtask stands for the question itself, both in the final message and in earlier turns. No message is ever
- * empty, because some vendors reject empty messages.
+ * An empty subtask means the question itself, both in the final message and in earlier turns. No message is ever empty,
+ * because some vendors reject empty messages.
  *
  * **Example**
  *

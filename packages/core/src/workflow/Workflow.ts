@@ -110,8 +110,9 @@ export interface Step {
 
 /**
  * The plan for a question. Its answer is that of the last step. With `answer: "majority"`, it is the answer that most
- * steps agree on, or the earliest of these in case of a tie; texts are compared by their final answer. The paper's text
- * format cannot express a majority vote, so it is available only to policies defined in code.
+ * steps agree on, or the earliest of these in case of a tie; answers are compared by their final answer, without their
+ * reasoning. The paper's text format cannot express a majority vote, so it is available only to policies defined in
+ * code.
  */
 export interface Workflow {
   readonly steps: ReadonlyArray<Step>

@@ -244,18 +244,18 @@ const afterThought = (text: string): number => Math.max(0, text.lastIndexOf("\nm
  * `none`, `null` or `false` as an access list. Accepted deviations are listed in `notes`.
  *
  * If the rules define checks, the text may contain a fourth list of the same length: `checks = ["", "tests: next"]`.
- * Each element is an empty string, or a check's name or the index of a model that acts as a judge, followed by the
- * consequence of a failure (default: `revise`). If the rules define earlier rounds, an access list may contain `"0.1"`
- * to refer to step 1 of round 0. If an empty workflow is allowed, `access_list = [["0.1"]]` with the other two lists
- * empty confirms that step's answer (see `stands` in {@link Reading}). Without such rules, only the paper's lists are
- * accepted.
+ * Each element is either an empty string, or a check name (or the index of a model that acts as a judge) followed by
+ * the consequence of a failure (default: `revise`). If the rules define earlier rounds, an access list may contain
+ * `"0.1"` to refer to step 1 of round 0. If an empty workflow is allowed, `access_list = [["0.1"]]` with the other two
+ * lists empty confirms that step's answer (see `stands` in {@link Reading}). Without such rules, only the paper's lists
+ * are accepted.
  *
  * With `how`, the text may contain a further list of the same length: `how = ["list 16", "each 0", ""]`. Each element
  * is an empty string or a sequence of clauses separated by `; `, with each kind at most once: `list N` or `gives NAME`,
- * `each S`, `if S failed`, `after N` or `after N +T ms`, `effort E` or `think N tokens`, `at most N tokens`,
- * `at most T ms`, `temperature X`, `tools NAME, NAME`, `all tools` or `no tools`. Checks may then also have the form
- * `"tests: again 3"`. With `mayAnswer`, the text may be `answer = "Paris."` instead of the lists (see `answer` in
- * {@link Reading}).
+ * `each S`, `if S failed`, `after N` or `after N +T ms`, `effort E` or `think N tokens`, `at most N tokens`, `at most T
+ * ms`, `temperature X`, `tools NAME, NAME`, `all tools` or `no tools`. Checks may then also have the form `"tests:
+ * again 3"`. With `mayAnswer`, the text may be `answer = "Paris."` instead of the lists (see `answer` in {@link
+ * Reading}).
  *
  * **Gotchas**
  *

@@ -1,6 +1,6 @@
 /**
- * Votes for majority decisions. A text's vote is its final answer, so that texts with the same answer but different
- * reasoning count together.
+ * Votes for majority decisions. The vote of a text is its final answer, so that answers with different reasoning but
+ * the same conclusion count together.
  */
 
 /** Returns the content of the last `\boxed{…}`, including nested braces. */

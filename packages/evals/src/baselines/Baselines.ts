@@ -87,9 +87,9 @@ interface Ingredients<E> {
 export interface Entry {
   readonly name: string
   readonly description: string
-  /** Meaning and default of the baseline's number. Omitted if the baseline takes no number. */
+  /** Meaning and default of the baseline's number. Omitted if the baseline has no number. */
   readonly number?: { readonly meaning: string; readonly default: number } | undefined
-  /** Whether the baseline takes the id of a worker. */
+  /** Whether the baseline accepts a worker id. */
   readonly takesWorker: boolean
   /** Whether it requires recorded samples. */
   readonly learns: boolean
@@ -307,8 +307,8 @@ const check = <E>(named: Named, { pool, record }: Options<E>): Effect.Effect<voi
  *
  * **Details**
  *
- * If `record` is set, single workers are recorded once for all baselines. Equal seeds, samples and embedders give equal
- * policies. A trained policy refers to workers by id, so it works with any subset of the pool.
+ * If `record` is set, single workers are recorded once for all baselines. The same seed, samples and embedder produce
+ * the same policies. A trained policy refers to workers by id, so it works with any subset of the pool.
  *
  * **Example**
  *

@@ -5,10 +5,10 @@
  * needs, then which; what it maximises is the score less a weight times the cost. The shapes are the paper's: one
  * answer, a chain, reflection, a debate, and a full graph.
  *
- * Not as in the paper, hence light: the paper's three stages are a variational latent model and two networks, trained
- * together by policy gradient on sampled systems, and choose roles from a library as well. Here each stage is an
- * estimate from the nearest training questions, drawn towards the overall mean where there are few; the number of
- * workers follows from the shape; there are no roles.
+ * This is a lightweight version: in the paper, the three stages are a variational latent model and two networks,
+ * trained jointly by policy gradient on sampled systems, and roles are chosen from a library. Here, each stage is an
+ * estimate from the nearest training questions, shrunk toward the overall mean if there are few of them. The number of
+ * workers follows from the shape, and there are no roles.
  */
 import { Baselines, type Embedder } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"

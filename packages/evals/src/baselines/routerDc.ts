@@ -8,10 +8,10 @@
  * never pulled. The second pulls it to another question of its cluster and away from 3 of other clusters (5 clusters by
  * k-means).
  *
- * Differences from the paper, hence light: the paper fine-tunes mDeBERTaV3-base as its encoder. Here the encoder is any
- * embedder, left unchanged, and only one linear map on top of it is learned. Clusters are those of the embeddings
- * themselves, without t-SNE. The optimizer is Adam instead of AdamW. The result is the last parameters, not the best on
- * a validation set.
+ * This is a lightweight version: the paper fine-tunes mDeBERTaV3-base as its encoder. Here, any embedder is used
+ * unchanged, and only a linear map on top of it is learned. Clusters are computed from the embeddings themselves,
+ * without t-SNE. The optimizer is Adam instead of AdamW. The final parameters are used, not the best ones on a
+ * validation set.
  */
 
 import type { Embedder } from "@divisi/core"
@@ -104,8 +104,8 @@ interface Node {
 const node = (value: Float64Array): Node => ({ value, gradient: new Float64Array(value.length) })
 
 /**
- * `-log softmax` of the cosine to `positive` among those to it and to `negatives`; the gradient is added to all of
- * them.
+ * Returns `-log softmax` of the cosine to `positive`, among the cosines to it and to `negatives`. Adds the gradient for
+ * all of them.
  */
 const contrast = (
   anchor: Node,
@@ -215,7 +215,7 @@ const adam = (rows: ReadonlyArray<Float64Array>, learningRate: number) => {
   }
 }
 
-/** Learns parameters from examples. Equal seeds give equal parameters. */
+/** Learns parameters from examples. The same seed produces the same parameters. */
 export const learn = (examples: ReadonlyArray<Example>, workers: number, settings: Settings): Parameters => {
   const random = draw(settings.seed)
   const parameters = initial(examples[0]!.place.length, workers, settings, random)

@@ -59,8 +59,8 @@ export const points = (samples: ReadonlyArray<WorkerSample>, embedder: Embedder.
 }
 
 /**
- * Returns the mean score, mean cost and number of scored samples for each worker, best first. Of workers with equal
- * scores, the cheaper one comes first.
+ * Returns the mean score, mean cost and number of scored samples for each worker, best first. If scores are equal, the
+ * cheaper worker comes first.
  */
 export const standings = (samples: ReadonlyArray<WorkerSample>) =>
   [...groupBy(samples, ({ worker }) => worker)]

@@ -1,16 +1,16 @@
 /**
  * Smoothie: routing without labels (Guha et al., "Smoothie: Label Free Language Model Routing", NeurIPS 2024).
  *
- * As in the paper, a worker's answer is its embedding, and embeddings scatter around an unknown true one. The squared
- * distances between three workers give the distance of each from it (`(d_ij + d_ik - d_jk) / 2`, averaged over all
- * pairs of other workers). A worker's quality is the inverse of that distance. "Independent" (the paper's
- * Smoothie-Global) estimates one quality per worker over all questions, "dependent" (Smoothie-Local) one over a
- * question's nearest neighbours.
+ * As in the paper, answers are represented by embeddings, which scatter around an unknown true one. The squared
+ * distances between three workers determine the distance of each from it (`(d_ij + d_ik - d_jk) / 2`, averaged over all
+ * pairs of other workers). The quality of a worker is the inverse of that distance. "Independent" (the paper's
+ * Smoothie-Global) estimates one quality per worker over all questions; "dependent" (Smoothie-Local) estimates one over
+ * a question's nearest neighbours.
  *
- * Not as in the paper's main form: there every worker answers every test question, and one of these answers is taken.
- * Here qualities are estimated from answers to training questions, without their labels, and only the chosen worker is
- * asked (the paper's train variant), so that it costs one call. A distance that comes out below zero, for which the
- * estimate says nothing, counts as very small.
+ * In the paper's main form, every worker answers every test question, and one of these answers is used. Here, qualities
+ * are estimated from answers to training questions, without their labels, and only the selected worker is called (the
+ * paper's train variant), so the cost is one call. A negative distance estimate, which carries no information, counts
+ * as very small.
  */
 
 import { Embedder } from "@divisi/core"

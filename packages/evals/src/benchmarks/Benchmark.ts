@@ -1,5 +1,5 @@
 /**
- * Benchmarks: where the records come from, how a record becomes a task, and how answers are graded.
+ * Benchmarks: the source of their records, the conversion of records to tasks, and the grading of answers.
  *
  * Loading a benchmark returns its tasks with the information needed to load the same tasks again: files with checksums,
  * the seed, and a hash of the ids. It also returns the license and terms for display. Tasks from a confidential

@@ -2,7 +2,7 @@
 
 import * as Result from "effect/Result"
 
-/** A record as it was read: JSON values, or Parquet values including big integers. */
+/** A record as read: JSON values, or Parquet values including big integers. */
 export type Row = Readonly<Record<string, unknown>>
 
 /** Thrown if a record does not have the shape that its benchmark requires. */

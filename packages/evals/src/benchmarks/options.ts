@@ -24,9 +24,7 @@ const listOf = (value: unknown, field: string): ReadonlyArray<string> => {
   throw new Row.RowError(`field "${field}" must be a list of strings, or an object mapping letters to strings`)
 }
 
-/**
- * Reads the texts of the options with their labels: a list, `{ "A": "..." }`, or `{ "text": [...], "label": [...] }`.
- */
+/** Parses answer options with their labels: a list, `{ "A": "..." }`, or `{ "text": [...], "label": [...] }`. */
 const labelled = (value: unknown, field: string) => {
   if (!isRecord(value)) return { texts: listOf(value, field), labels: undefined }
   if (Array.isArray(value.text) || Array.isArray(value.label)) {

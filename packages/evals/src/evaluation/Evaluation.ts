@@ -251,7 +251,7 @@ const make = Effect.fnUntraced(function* (state: State, job: Job.Job) {
   state.journal.sample(made.sample, state.runs.end(made.run))
   state.samples.set(Job.keyOf(job), made.sample)
   if (state.runs.ended() >= sweepSize && state.journal.flush() === undefined) yield* state.runs.sweep
-  // Workers that answer at once would never let signals and timers have their turn.
+  // Without this, workers that answer immediately would block signals and timers.
   yield* Effect.yieldNow
   return true
 })

@@ -37,7 +37,7 @@ export interface Options extends Omit<Conductor.Options, "policy"> {
   readonly ledger?: Budget.Ledger | undefined
   /**
    * Store for answers. A cached answer is not paid for again, but its sample still reports the full cost, so that
-   * learning gives the same result with and without the cache.
+   * learning produces the same result with and without the cache.
    */
   readonly store?: ResponseCache.Store | undefined
   /** Whether to run without network calls. Answers that are not in the store are then missing. Default: `false`. */
@@ -59,8 +59,8 @@ const table = Tables.table(
 )
 
 /**
- * Whether a run says nothing about its policy: an outage cut it short, or it has no answer although the policy wrote a
- * workflow and no worker declined.
+ * Whether a run provides no evidence about its policy: an outage cut it short, or it has no answer although the policy
+ * wrote a workflow and no worker declined.
  */
 const isLost = (
   { answer, ending, error }: Conductor.RunResult,

@@ -51,13 +51,13 @@ export const conductorOf = ({ pool, run = {} }: Options, entry: Entry): Conducto
   const { outputTokensFactor: factor, policy } = entry
   const tokens = worker?.maxOutputTokens
   return Conductor.make({
-    // A comparison must not measure another worker than the one that was asked.
+    // A comparison must measure the worker that was called, so reassignment is disabled.
     reassign: "never",
     ...run,
     policy,
     pool,
     worker: { ...worker, maxOutputTokens: factor === undefined ? tokens : Math.round((tokens ?? 8_192) * factor) },
-    // The rest of it is an account of its own.
+    // The rest of the budget is a separate account.
     budget: budget?.durationMillis === undefined ? undefined : { durationMillis: budget.durationMillis }
   })
 }

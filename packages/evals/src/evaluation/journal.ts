@@ -2,8 +2,8 @@
  * The journal of an evaluation has one line for the plan, one per sample, and one for each other payment. If the plan
  * was changed, the last one applies. Calls and their answers are stored separately, in the journal of the runs.
  *
- * Lines are appended atomically and flushed to disk in batches. Each line has its own checksum, so a damaged line is
- * skipped without affecting the others. While the disk cannot be written, lines are retained in memory and no further
+ * Lines are appended atomically and flushed to disk in batches. Each line has a checksum, so a damaged line can be
+ * skipped without affecting the others. While the disk is not writable, lines are retained in memory and no further
  * calls are made.
  */
 import fs from "node:fs"
@@ -22,7 +22,7 @@ import { names } from "../report/ReportFile.ts"
 const version = 1
 
 /**
- * A line of the journal. `totalUsd` is the total paid for everything finished so far, so a damaged line loses no
+ * A line in the journal. `totalUsd` is the total paid for all finished samples, so that a damaged line does not lose a
  * payment. `run` is the run that the line completes.
  */
 type Line =
@@ -133,7 +133,7 @@ const gather = (file: string) => {
       }
       plan = line.plan
     } else if (line.type === "paid" && Number.isFinite(line.totalUsd)) {
-      // It says no more than that.
+      // It contains no other information.
     } else if (line.type === "sample" && Number.isFinite(line.totalUsd) && isObject(line.sample)) {
       samples.set(key(line.sample), line.sample)
     } else throw foreign(file, "it was not written by an evaluation")
@@ -154,8 +154,8 @@ const gather = (file: string) => {
 const beginning = '{"type":"plan"'
 
 /**
- * Whether a file without a readable line is a journal whose first line is incomplete or damaged, and not some other
- * file.
+ * Whether a file without a readable line is a journal with an incomplete or damaged first line, as opposed to some
+ * other file.
  */
 const isBegun = (file: string): boolean => {
   const descriptor = fs.openSync(file, "r")

@@ -1,6 +1,6 @@
 /**
- * Runs in progress, stored in one of core's journals next to the evaluation's own. A run that was killed resumes where
- * it stopped. Once its sample is in the evaluation's journal, the run is removed here.
+ * Runs in progress, stored in a core journal next to the evaluation's journal. A killed run resumes where it stopped.
+ * Once its sample is stored in the evaluation's journal, the run is deleted here.
  */
 import type { Journal as CoreJournal } from "@divisi/core"
 import { UnendedRuns } from "@divisi/files"
@@ -47,8 +47,8 @@ export const unusable = ({ journal: file, message, reason }: CoreJournal.Journal
 }
 
 /**
- * Opens the journal of an evaluation's runs. `ended` names the runs whose results are in the evaluation's own journal.
- * The file is deleted when the scope closes, if it is empty.
+ * Opens the journal for an evaluation's runs. `ended` lists the runs whose results are in the evaluation's journal.
+ * When the scope closes, the file is deleted if it is empty.
  */
 export const open = Effect.fnUntraced(function* (
   file: string,

@@ -134,7 +134,7 @@ const lastLost = (transcript: Transcript.Transcript): Transcript.LostCall | unde
   )
 }
 
-/** Returns the outage that used up the budget of a run: a step without an answer whose last call was lost to it. */
+/** Returns the outage that used up a run's budget: a step without an answer whose last call was lost to that outage. */
 const outageBefore = ({ rounds }: Transcript.Transcript): Transcript.LostCall | undefined =>
   rounds
     .flatMap(({ steps }) => steps)

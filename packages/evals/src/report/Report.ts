@@ -1,8 +1,8 @@
 /**
- * Reports: the results of an evaluation, as plain JSON with a version.
+ * Reports: the results of an evaluation as plain, versioned JSON.
  *
  * A report contains the data for all tables and charts. It can be recomputed from its samples with {@link make}. An
- * unknown value is `null`, never 0. A report does not contain texts of a confidential benchmark.
+ * unknown value is `null`, never 0. For a confidential benchmark, a report contains no text.
  */
 import type { Budget, RunEvent, Topology, Workflow } from "@divisi/core"
 import type { Pricing } from "@divisi/core/Usage"
@@ -13,10 +13,10 @@ import { comparisonsOf } from "./compared.ts"
 import { equalBudgetOf } from "./equalBudget.ts"
 import { cellOf, overallOf } from "./summary.ts"
 
-/** The version of reports and samples on disk. */
+/** Version of the format for reports and samples on disk. */
 export const version = 1
 
-/** A number, or `null` if it is undefined, e.g. the mean of no values or an unknown price. */
+/** A number, or `null` if it is undefined, such as a mean without values or an unknown price. */
 export type Figure = number | null
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -115,9 +115,9 @@ export interface Sample {
 // Configuration
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The configuration of the evaluation. Equal configurations, tasks and answers give equal reports. */
+/** Configuration of the evaluation. The same configuration, tasks and answers produce the same report. */
 export interface Config {
-  /** The policies in order. The others are compared with the first. */
+  /** Policies in order. All others are compared with the first. */
   readonly policies: ReadonlyArray<PolicyChoice>
   /** The number of answers per policy and task. */
   readonly epochs: number
@@ -221,7 +221,7 @@ export interface Share {
   readonly share: number
 }
 
-/** The results of a policy on a benchmark. All values except the score are over all samples, including missing ones. */
+/** Results of a policy on a benchmark. All values except the score cover all samples, including missing ones. */
 export interface Cell {
   readonly policy: string
   readonly benchmark: string
@@ -236,8 +236,7 @@ export interface Cell {
   readonly inputTokens: Spread
   readonly outputTokens: Spread
   /**
-   * The number of runs with an impossible usage report, and the first such report; absent if all reports were
-   * plausible.
+   * Number of runs with an impossible usage report, and the first such report. Omitted if all reports were plausible.
    */
   readonly misreported?: { readonly runs: number; readonly first: string } | undefined
   readonly millis: Spread
@@ -283,7 +282,7 @@ export interface Comparison {
   readonly benchmark: string
   readonly policy: string
   readonly against: string
-  /** The mean of `policy` minus that of `against`. */
+  /** Mean of `policy` minus mean of `against`. */
   readonly mean: Figure
   readonly standardError: Figure
   readonly low: Figure
@@ -312,15 +311,15 @@ export interface EqualBudget {
   readonly policy: string
   /** The worker with the best single answers in this evaluation. */
   readonly worker: string
-  /** The mean output tokens of the policy per question, including those of its own model. */
+  /** Mean output tokens of the policy per question, including those of the policy's own model. */
   readonly tokens: Figure
   /** Mean output tokens of one answer of the worker. */
   readonly workerTokens: Figure
-  /** The number of answers per question that fit into the policy's tokens, to two decimals; at least 1. */
+  /** Number of answers per question for which the policy's tokens suffice, rounded to two decimals; at least 1. */
   readonly paid: number
   /**
-   * The number of answers per question that were compared; lower than `paid` if the evaluation has fewer. Fractions are
-   * interpolated.
+   * Number of answers per question that were compared. Lower than `paid` if the evaluation contains fewer. Fractions
+   * are interpolated.
    */
   readonly votes: number
   /** The mean score of the majority votes. */
@@ -330,13 +329,13 @@ export interface EqualBudget {
   readonly low: Figure
   readonly high: Figure
   readonly confidence: number
-  /** The p-value adjusted with Holm's method over all verdicts of the report. */
+  /** The p-value, adjusted with Holm's method across all verdicts in the report. */
   readonly pAdjusted: Figure
   readonly questions: number
   readonly minimumDetectable: Figure
   /**
-   * If the whole interval is below this score difference, the policy is not worth it. Absent in reports of older
-   * versions.
+   * If the whole interval is below this difference in score, the policy is not worth it. Not present in reports written
+   * by older versions.
    */
   readonly margin?: number | undefined
   readonly verdict: "worth-it" | "not-worth-it" | "undecided"
@@ -363,7 +362,7 @@ export interface Report extends Plan {
   readonly cells: ReadonlyArray<Cell>
   readonly overall: ReadonlyArray<Overall>
   readonly comparisons: ReadonlyArray<Comparison>
-  /** Absent in reports of older versions; empty if no worker was measured alone. */
+  /** Not present in reports written by older versions. Empty if no worker was measured alone. */
   readonly equalBudget?: ReadonlyArray<EqualBudget> | undefined
 }
 
@@ -376,7 +375,7 @@ export interface Report extends Plan {
  *
  * **Details**
  *
- * Every policy is compared with the first, on each benchmark.
+ * On each benchmark, all other policies are compared with the first one.
  */
 export const make = (plan: Plan, samples: ReadonlyArray<Sample>, extent: Extent): Report => {
   const { config } = plan

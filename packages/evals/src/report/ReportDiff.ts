@@ -1,5 +1,5 @@
 /**
- * Compares two reports: the same policies before and after a change, or policies of two evaluations.
+ * Compares two reports: the same policies before and after a change, or policies from two evaluations.
  *
  * If both have samples of the same tasks, the comparison is paired, question by question. Two tasks are the same if
  * their id and prompt are equal.
@@ -40,7 +40,7 @@ export interface Diff {
   readonly rows: ReadonlyArray<Row>
   /** The number of tasks in both reports, and in only one of them. */
   readonly tasks: { readonly both: number; readonly onlyFirst: number; readonly onlySecond: number }
-  /** Settings in which the reports differ. If there are any, the comparison is unfair. */
+  /** Settings in which the reports differ. If there are any, the comparison is not fair. */
   readonly terms: ReadonlyArray<{ readonly name: string; readonly first: unknown; readonly second: unknown }>
 }
 

@@ -1,10 +1,9 @@
 /**
- * Reports on disk: the shareable files `results.json`, `samples.jsonl` and `questions.jsonl` in the folder of an
- * evaluation.
+ * Reports on disk: the shareable files `results.json`, `samples.jsonl` and `questions.jsonl` in an evaluation's folder.
  *
- * For a confidential benchmark, the samples contain hashes of prompts and answers instead of text, and its questions are left out. The other files in
- * the folder (`journal.jsonl`, `answers.sqlite`, and `runs.sqlite` during runs) are private to the evaluation and
- * contain all texts. Do not share them.
+ * For a confidential benchmark, the samples contain hashes of prompts and answers instead of text, and its questions
+ * are left out. The other files in the folder (`journal.jsonl`, `answers.sqlite`, and `runs.sqlite` during runs) are
+ * internal and contain the full text. Do not share them.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -100,7 +99,10 @@ function* questionLines(questions: ReadonlyArray<Question>): Generator<string> {
 export const writeQuestions = (folder: string, questions: ReadonlyArray<Question>): Effect.Effect<void, ReportError> =>
   Effect.mapError(WholeFile.write(path.join(folder, names.questions), questionLines(questions)), unwritten(folder))
 
-/** Writes the results and the samples, each atomically: first the samples, from which the results are computed. */
+/**
+ * Writes the results and the samples, each atomically. The samples are written first, because the results are computed
+ * from them.
+ */
 export const write = (
   folder: string,
   report: Report.Report,
@@ -116,7 +118,7 @@ const isFolder = (file: string): boolean => fs.statSync(file, { throwIfNoEntry: 
 const within = (file: string, name: string): string =>
   isFolder(file) ? path.join(file, name) : path.join(path.dirname(file), name)
 
-/** Takes a value for ours by its version and its outer shape; what is inside was written by {@link write}. */
+/** Checks the version and the outer structure of a value. The rest was written by {@link write} and is trusted. */
 const checked = <A extends { readonly version: number }>(file: string, value: unknown, has: string): A => {
   if (typeof value !== "object" || value === null || !("version" in value) || !(has in value)) {
     throw new ReportError({ file, reason: "foreign", detail: "it was not written by an evaluation" })
@@ -168,7 +170,7 @@ const checkCount = (file: string, samples: ReadonlyArray<Report.Sample>): Effect
 export const readSamples = (file: string): Effect.Effect<ReadonlyArray<Report.Sample>, ReportError> =>
   Effect.tap(linesOf<Report.Sample>(within(file, names.samples)), (samples) => checkCount(file, samples))
 
-/** Reads the questions of a folder; none if it has no file of them. */
+/** Reads the questions in a folder. Empty if the folder contains no questions file. */
 export const readQuestions = (file: string): Effect.Effect<ReadonlyArray<Question>, ReportError> => {
   const at = within(file, names.questions)
   return fs.existsSync(at) ? linesOf<Question & { readonly version: number }>(at) : Effect.succeed([])

@@ -1,8 +1,8 @@
 /**
  * Worker profiles: the strengths of each worker, estimated from an evaluation's samples or from transcripts.
  *
- * If a worker answered alone, the score is its own. For a team, only the team's score is known, so it is reported
- * separately. Because counts are small, estimates are shrunk towards a mean and have intervals.
+ * If a worker answered alone, the score belongs to that worker. For a team, only the team's score is known, so it is
+ * reported separately. Because sample counts are small, estimates are shrunk toward a mean and have intervals.
  */
 import { Callback, Grader, StepFailure, Transcript } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
@@ -18,22 +18,22 @@ import { figure } from "./summary.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The version of profiles on disk. */
+/** Version of the format for profiles on disk. */
 export const version = 1
 
-/** One call of a worker, with the result of its run. */
+/** A call to a worker, with the result of its run. */
 export interface Observation {
   readonly worker: string
   /** The kind of the task. */
   readonly kind: string
   readonly question: string
-  /** The score of the run, 0 to 1; absent if it has no score, e.g. after an outage. */
+  /** Score of the run, from 0 to 1. Omitted if the run has no score, for example after an outage. */
   readonly score?: number | undefined
   /** Whether the run consisted only of this call. */
   readonly isAlone: boolean
   readonly isAnswered: boolean
   readonly millis?: number | undefined
-  /** Absent if the price is unknown. */
+  /** Omitted if the price is unknown. */
   readonly costUsd?: number | undefined
 }
 
@@ -42,7 +42,7 @@ export interface Rate {
   readonly questions: number
   readonly samples: number
   readonly mean: Figure
-  /** The mean, shrunk towards a prior: strongly for few samples, hardly for many. */
+  /** The mean, shrunk toward a prior: strongly if there are few samples, hardly if there are many. */
   readonly estimate: number
   readonly low: Figure
   readonly high: Figure
@@ -51,16 +51,16 @@ export interface Rate {
 /** The strengths of one worker. */
 export interface WorkerProfile {
   readonly worker: string
-  /** The share of correct answers if it answers alone. */
+  /** Share of correct answers when the worker answers alone. */
   readonly alone: Rate
-  /** The share of correct answers by kind of task, best estimate first. */
+  /** Share of correct answers for each kind of task, best estimate first. */
   readonly kinds: ReadonlyArray<{ readonly kind: string; readonly rate: Rate }>
-  /** The share of correct answers of teams with this worker. */
+  /** Share of correct answers from teams that include this worker. */
   readonly inTeams: Rate
   readonly calls: number
   readonly failed: number
   readonly medianMillis: Figure
-  /** The mean price of a call. */
+  /** Mean cost of a call, in USD. */
   readonly costUsd: Figure
 }
 
@@ -75,11 +75,11 @@ export interface Profiles {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Makes profiles from an evaluation's samples.
+ * Creates profiles from an evaluation's samples.
  *
  * **Details**
  *
- * The kind of a task is its stratum (the subject, or the family), else its benchmark.
+ * The kind of a task is its stratum (the subject or the family) or, without one, its benchmark.
  */
 export const fromSamples = (
   samples: ReadonlyArray<Sample>,
@@ -113,7 +113,7 @@ const observed = (step: Transcript.StepRecord, run: Omit<Observation, "worker" |
 })
 
 /**
- * Makes profiles from transcripts. A grader decides which runs were correct; without a grader, profiles contain only
+ * Creates profiles from transcripts. A grader determines which runs were correct; without one, profiles contain only
  * times and prices.
  *
  * **Details**
@@ -154,7 +154,7 @@ export const fromTranscripts = Effect.fnUntraced(function* (
 // Profiles
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The weight of the mean that an estimate is shrunk to, in samples. */
+/** Weight of the prior mean, in samples. */
 const priorSamples = 4
 
 const median = (values: ReadonlyArray<number>): Figure =>
@@ -204,12 +204,12 @@ const profileOf = (worker: string, observations: ReadonlyArray<Observation>, ove
 }
 
 /**
- * Makes profiles from observations, best worker first.
+ * Creates profiles from observations, best worker first.
  *
  * **Details**
  *
- * A worker's estimate is shrunk towards the mean of all workers with the weight of 4 samples, and that of a kind of
- * task towards the worker's own. Intervals are of the plain means, clustered by question.
+ * A worker's estimate is shrunk toward the mean of all workers with a weight of 4 samples, and the estimate for a kind
+ * of task toward the worker's own estimate. Intervals apply to the plain means and are clustered by question.
  *
  * **Example**
  *
@@ -238,7 +238,7 @@ export const make = (observations: ReadonlyArray<Observation>): Profiles => {
 // In words
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A kind with fewer samples is not mentioned, and neither is a smaller difference from the worker's mean. */
+/** Minimum number of samples for a kind to be mentioned, and minimum difference from the worker's mean. */
 const fewest = 3
 const least = 0.1
 
@@ -296,7 +296,7 @@ const describePool = (pool: WorkerPool, profiles: Profiles): WorkerPool => {
   return { workers: Arr.map(pool.workers, (worker) => described(worker, lines)) }
 }
 
-/** Returns a policy that sees the profiles as descriptions. Its workflows run on the original workers. */
+/** Returns a policy that receives the profiles as descriptions. Its workflows run on the original workers. */
 export const shown = (policy: Policy.Policy, profiles: Profiles): Policy.Policy => ({
   ...policy,
   propose: (context) => Policy.propose(policy, { ...context, pool: describePool(context.pool, profiles) })

@@ -1,10 +1,10 @@
-/** Comparisons of policies, question by question, with p-values that hold together. */
+/** Compares policies question by question, with p-values corrected for multiple comparisons. */
 
 import * as Statistics from "../statistics/Statistics.ts"
 import type { Comparison, Plan, Sample } from "./Report.ts"
 import { figure, scored } from "./summary.ts"
 
-/** The mean score of each question. */
+/** Returns the mean score for each question. */
 const means = (samples: ReadonlyArray<Statistics.Sample>): ReadonlyMap<string, number> =>
   new Map(
     [
@@ -25,7 +25,7 @@ const wins = (first: ReadonlyArray<Statistics.Sample>, second: ReadonlyArray<Sta
   return { better: count(1), worse: count(-1), same: count(0) }
 }
 
-/** One comparison, uncorrected as yet. */
+/** Returns one comparison, without correction. */
 export const compared = (
   of: Pick<Comparison, "benchmark" | "policy" | "against">,
   first: ReadonlyArray<Sample>,
@@ -55,7 +55,7 @@ export const compared = (
   }
 }
 
-/** The same comparisons with Holm's correction over all that have a p-value. */
+/** Applies Holm's correction to all comparisons with a p-value. */
 export const corrected = (comparisons: ReadonlyArray<Comparison>): ReadonlyArray<Comparison> => {
   const known = comparisons.filter(({ p }) => p !== null)
   const adjusted = Statistics.holm(known.map(({ p }) => p!))
@@ -65,7 +65,7 @@ export const corrected = (comparisons: ReadonlyArray<Comparison>): ReadonlyArray
   })
 }
 
-/** The first policy against each of the others, on each benchmark. */
+/** Compares the first policy with each of the others, on each benchmark. */
 export const comparisonsOf = (
   { benchmarks, config }: Plan,
   samples: ReadonlyArray<Sample>

@@ -1,10 +1,10 @@
 /**
- * The verdict at equal tokens: each policy against self-consistency of the best single worker, which gets as many answers
- * per question as the generated tokens of the policy pay for.
+ * Calculates the verdict at equal tokens: compares each policy with self-consistency by the best single worker, which
+ * gets as many answers per question as the policy's output tokens allow.
  *
- * Two papers of 2026 (arXiv 2604.02460, 2606.13003) report that at equal generated tokens one model often matches a team.
- * A team is therefore worth it only if it is better than more answers of its best member. It is not worth it if it is
- * worse, or if the interval of the difference is below a small margin.
+ * Two papers from 2026 (arXiv 2604.02460, 2606.13003) report that, with equal output tokens, a single model often
+ * matches a team. A team is therefore worth it only if it is better than several answers from its best member. It is
+ * not worth it if it is worse, or if the interval of the difference is below a small margin.
  */
 import * as Statistics from "../statistics/Statistics.ts"
 import type { EqualBudget, Plan, Sample } from "./Report.ts"
@@ -14,11 +14,11 @@ import { figure, scored } from "./summary.ts"
 // Single workers
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A policy that asks one worker the question itself, one or several times, and takes the most frequent answer. */
+/** A policy that sends the question itself to one worker, once or several times, and uses the most frequent answer. */
 interface Alone {
   readonly policy: string
   readonly worker: string
-  /** Answers per question. */
+  /** Number of answers per question. */
   readonly votes: number
   readonly score: number
   /** Mean output tokens per question. */
@@ -32,7 +32,7 @@ const tokensOf = (samples: ReadonlyArray<Sample>): number =>
 
 const scoreOf = (samples: ReadonlyArray<Sample>): number => Statistics.mean(samples.flatMap(({ score }) => score ?? []))
 
-/** Returns the worker of a sample whose steps all ask one worker the question itself, without other calls. */
+/** Returns the worker in a sample whose steps all send the question itself to one worker, without other calls. */
 const workerOf = ({ calls, failedCalls, rounds, steps }: Sample): string | undefined => {
   const [first] = steps
   const isAlone = steps.every(
@@ -55,7 +55,7 @@ const aloneOf = (policy: string, samples: ReadonlyArray<Sample>): Alone | undefi
   return { policy, worker, votes, score: scoreOf(measured), tokens: tokensOf(measured), costUsd, samples: measured }
 }
 
-/** The best worker by its single answers; of equals the cheaper. */
+/** Returns the worker with the best single answers. If several are equal, returns the cheapest. */
 const bestOf = (all: ReadonlyArray<Alone>): Alone | undefined =>
   all
     .filter(({ score, tokens, votes }) => votes === 1 && tokens > 0 && !Number.isNaN(score))
@@ -65,11 +65,11 @@ const bestOf = (all: ReadonlyArray<Alone>): Alone | undefined =>
 // Votes
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The answer that a vote counts; `undefined` for a sample without a readable answer, which abstains. */
+/** Returns the answer that counts as a vote. `undefined` for a sample without a readable answer, which abstains. */
 const keyOf = ({ answer, answerSha256, extracted, isUnparsed }: Sample): string | undefined =>
   isUnparsed === true ? undefined : (extracted ?? answer ?? answerSha256)
 
-/** The score of the most frequent answer; the mean of the scores if several are as frequent. */
+/** Returns the score of the most frequent answer, or the mean of the scores if several are equally frequent. */
 const scoreOfVote = (answers: ReadonlyArray<Sample>): number => {
   const counts = new Map<string, { count: number; readonly score: number }>()
   for (const answer of answers) {
@@ -84,7 +84,10 @@ const scoreOfVote = (answers: ReadonlyArray<Sample>): number => {
   return winners.length === 0 ? 0 : Statistics.mean(winners.map(({ score }) => score))
 }
 
-/** The mean score of the votes of so many of the answers, which are taken in turn: each is the first of one vote. */
+/**
+ * Returns the mean score of votes with the given number of answers. Answers are used in rotation, so that each is the
+ * first in one vote.
+ */
 const meanVote = (answers: ReadonlyArray<Sample>, votes: number): number =>
   Statistics.mean(
     answers.map((_, from) =>
@@ -93,8 +96,8 @@ const meanVote = (answers: ReadonlyArray<Sample>, votes: number): number =>
   )
 
 /**
- * The scores of votes of so many answers per question. A number that is not whole is interpolated between the whole
- * numbers next to it: a part of the questions gets one answer more.
+ * Returns the scores of votes with the given number of answers per question. A fractional number is interpolated: a
+ * share of the questions gets one more answer.
  */
 const votesOf = ({ samples }: Alone, votes: number): ReadonlyArray<Statistics.Sample> =>
   [...Map.groupBy(samples, ({ task }) => task)].map(([question, some]) => {
@@ -113,8 +116,8 @@ const votesOf = ({ samples }: Alone, votes: number): ReadonlyArray<Statistics.Sa
 type Uncorrected = Omit<EqualBudget, "pAdjusted" | "verdict"> & { readonly p: number | null }
 
 /**
- * The opponent of a policy: as many answers of the best worker as its tokens pay for, or as there are. A
- * self-consistency that was measured and whose answers exceed the budget by less than one is allowed.
+ * Returns the votes to compare a policy with: as many answers by the best worker as the policy's tokens allow, or as
+ * many as exist. A measured self-consistency policy may exceed the budget by less than one answer.
  */
 const opponentOf = (best: Alone, all: ReadonlyArray<Alone>, paid: number) => {
   const epochs = Math.max(
@@ -166,19 +169,23 @@ const against = (
   }
 }
 
-/** The difference, in score, up to which a policy is not worth it although it may be better. */
+/** Score difference up to which a policy is not worth it, even if it may be better. */
 const equalBudgetMargin = 0.02
 
 const verdictOf = (one: Uncorrected, pAdjusted: number | null): EqualBudget["verdict"] => {
   const { confidence, high, mean, paid, votes } = one
   const isSure = pAdjusted !== null && pAdjusted < 1 - confidence && mean !== null
-  // An opponent with fewer answers than the tokens pay for may lose for that reason, and one with more may win for it.
+  // A worker with fewer answers than the tokens allow may lose for that reason, and one with more may win because of
+  // it.
   if (isSure && mean > 0) return votes >= paid ? "worth-it" : "undecided"
   const isNoBetter = (isSure && mean < 0) || (high !== null && high < equalBudgetMargin)
   return isNoBetter && votes <= paid ? "not-worth-it" : "undecided"
 }
 
-/** The verdict of every policy that is not a single worker, on each benchmark where one was measured alone. */
+/**
+ * Returns the verdict for every policy that is not a single worker, on each benchmark where a worker was measured
+ * alone.
+ */
 export const equalBudgetOf = (
   { benchmarks, config }: Plan,
   samples: ReadonlyArray<Sample>

@@ -1,13 +1,13 @@
-/** Summaries of a policy on a benchmark, and over all: means, spreads and shares of samples. */
+/** Summarizes a policy on one benchmark and across all benchmarks: means, spreads and shares of samples. */
 
 import { normalQuantile } from "../statistics/distribution.ts"
 import * as Statistics from "../statistics/Statistics.ts"
 import type { Cell, Config, Figure, Overall, Sample, Score, Share, Spread } from "./Report.ts"
 
-/** `null` for what is not a number. */
+/** Converts a value that is not finite to `null`. */
 export const figure = (value: number): Figure => (Number.isFinite(value) ? value : null)
 
-/** A sample as the statistics take it. */
+/** Converts a sample to the format used for statistics. */
 export const scored = (sample: Sample): Statistics.Sample => ({
   question: sample.task,
   score: sample.score,
@@ -20,7 +20,7 @@ const counts = (names: ReadonlyArray<string>): ReadonlyMap<string, number> => {
   return found
 }
 
-/** Shares by size, and by name where they are equal. */
+/** Returns shares sorted by size, then by name. */
 const shares = (names: ReadonlyArray<string>): ReadonlyArray<Share> =>
   [...counts(names)]
     .map(([name, count]) => ({ name, count, share: count / names.length }))
@@ -64,7 +64,7 @@ const scoreOf = (samples: ReadonlyArray<Sample>, confidence: number): Score => {
   }
 }
 
-/** pass@k and pass^k: means over the questions that have at least `k` scored answers. */
+/** Calculates pass@k and pass^k: means over the questions with at least `k` scored answers. */
 const passAtOf = (samples: ReadonlyArray<Sample>, epochs: number): Cell["passAt"] => {
   const byTask = [
     ...Map.groupBy(
@@ -103,7 +103,7 @@ const misreportedOf = (samples: ReadonlyArray<Sample>): Cell["misreported"] => {
   return said[0] === undefined ? undefined : { runs: said.length, first: said[0] }
 }
 
-/** One policy on one benchmark. */
+/** Summarizes one policy on one benchmark. */
 export const cellOf = (
   of: Pick<Cell, "policy" | "benchmark">,
   samples: ReadonlyArray<Sample>,
@@ -131,11 +131,11 @@ export const cellOf = (
   }
 }
 
-/** A mean over benchmarks; unknown if one of them has no value. */
+/** Returns the mean over benchmarks. Unknown if a benchmark has no value. */
 const macro = (values: ReadonlyArray<Figure>): Figure =>
   figure(Statistics.mean(values.map((value) => value ?? Number.NaN)))
 
-/** One policy over all benchmarks. */
+/** Summarizes one policy across all benchmarks. */
 export const overallOf = (policy: string, cells: ReadonlyArray<Cell>, confidence: number): Overall => {
   const mean = macro(cells.map(({ score }) => score.mean))
   const squares = cells.reduce((sum, { score }) => sum + (score.standardError ?? Number.NaN) ** 2, 0)

@@ -3,7 +3,7 @@
  *
  * If the split is by question, the training part contains all kinds in the test part. If it is by kind, the training
  * part contains none of them, as for a user whose questions differ from the training data. A router is useful if it
- * gains on the first split and does not lose on the second. All differences are paired.
+ * improves on the first split and does not lose on the second. All differences are paired.
  */
 
 import { Callback, type Embedder, Seed, Options as Tables } from "@divisi/core"
@@ -35,7 +35,7 @@ export interface Standing {
   readonly score: number
   /** Mean cost per question in USD; `null` if prices are unknown. */
   readonly costUsd: number | null
-  /** Mean score minus that of the worker that was best on the training questions. */
+  /** Mean score minus the mean score of the worker that was best on the training questions. */
   readonly differenceToBestSingle: number
   /**
    * Standard error of `differenceToBestSingle`, clustered by question, or by kind if the split is by kind; `null` for a

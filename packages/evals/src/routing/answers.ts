@@ -1,9 +1,9 @@
-/** Treats recorded answers as votes: compares the final answers of two texts as a majority vote does. */
+/** Converts recorded answers to votes, comparing the final answers of two texts as in a majority vote. */
 import type { Question } from "./Contender.ts"
 
 /**
- * Returns the vote of a worker. Numbers are compared by value, other texts without case, white space and surrounding
- * characters.
+ * Returns the vote of a worker. Numbers are compared by value; text is compared ignoring case, whitespace and
+ * surrounding characters.
  */
 export const voteOf = ({ answers }: Question, worker: string): string => {
   const text = (answers.get(worker) ?? "").trim()

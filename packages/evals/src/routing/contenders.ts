@@ -21,8 +21,8 @@ const thinned = (questions: ReadonlyArray<Question>, most: number): ReadonlyArra
 }
 
 /**
- * Returns the worker with the best mean score on some questions. The means are shrunk towards those of all questions,
- * with a weight of 5 questions.
+ * Returns the worker with the best mean score on some of the questions. The means are shrunk toward those of all
+ * questions, with a weight of 5 questions.
  */
 const bestOf = ({ best, questions, workers }: Training): ((some: ReadonlyArray<Question>) => string) => {
   const overall = workers.map((worker) => mean(scoresOf(questions, worker)))
@@ -133,9 +133,9 @@ const centreOf = (group: ReadonlyArray<Question>): Vector => {
 }
 
 /**
- * Routes between two workers: the best one, and the best of those at no more than half its cost (or the second best). A
- * regression predicts the advantage of the strong worker, which gets the half of the questions with the largest
- * advantage. Modeled on RouteLLM, whose win predictor is trained on preferences.
+ * Routes between two workers: the best one, and the best of those at no more than half its cost (or else the second
+ * best). A regression predicts the advantage of the strong worker, to which the half of the questions with the largest
+ * predicted advantage is assigned. Modeled on RouteLLM, whose win predictor is trained on preferences.
  */
 const strongOrWeak: Contender = choosing("routellm", ({ best, questions, workers }) => {
   const weak = weakBeside(questions, workers, best)

@@ -10,7 +10,7 @@ export const gram = (points: ReadonlyArray<Vector>): Gram => {
   const dimensions = points[0]!.length
   const rows = Array.from({ length: dimensions }, () => new Float64Array(dimensions))
   for (const point of points) {
-    // Hashed points of short texts are sparse.
+    // Hashed points of short text are sparse.
     const used: Array<number> = []
     for (let at = 0; at < dimensions; at++) if (point[at] !== 0) used.push(at)
     for (const row of used) {

@@ -1,8 +1,8 @@
 /**
  * Statistics of scores: the uncertainty of a mean, whether two policies differ, and the smallest detectable difference.
  *
- * Samples of one question are not independent, so standard errors are clustered by question. An answer that could not
- * be parsed counts as wrong; a sample lost because of the infrastructure is missing. Both are counted.
+ * Samples for the same question are not independent, so standard errors are clustered by question. An answer that could
+ * not be parsed counts as wrong; a sample lost to an infrastructure failure is missing. Both are counted.
  */
 
 import { uniformInt } from "pure-rand/distribution/uniformInt"
@@ -18,15 +18,15 @@ import { mcnemar, signFlip } from "./tests.ts"
 /** One graded answer. */
 export interface Sample {
   readonly question: string
-  /** The score, from 0 to 1; absent if the infrastructure failed. */
+  /** Score from 0 to 1. Omitted if the infrastructure failed. */
   readonly score?: number | undefined
   /** Whether no answer could be extracted, which scores 0. */
   readonly isUnparsed?: boolean | undefined
-  /** An identifier shared by related questions, e.g. of a passage. Default: the question itself. */
+  /** Identifier shared by related questions, such as questions about the same passage. Default: the question itself. */
   readonly cluster?: string | undefined
 }
 
-/** The lower and the upper end. */
+/** Lower and upper bounds. */
 export interface Interval {
   readonly low: number
   readonly high: number
@@ -38,14 +38,14 @@ export interface Interval {
 export interface Score {
   /** `NaN` if there are no scored samples. */
   readonly mean: number
-  /** The clustered standard error; `NaN` with fewer than two clusters. */
+  /** Clustered standard error. `NaN` if there are fewer than two clusters. */
   readonly standardError: number
   readonly interval: Interval
   readonly questions: number
   /** The number of scored samples, including those without a readable answer. */
   readonly samples: number
   readonly unparsed: number
-  /** The number of samples lost because of the infrastructure. They are excluded from means. */
+  /** Number of samples lost to infrastructure failures. They are excluded from means. */
   readonly missing: number
   /**
    * The smallest difference from another policy that a comparison detects with 80% power (see {@link
@@ -56,11 +56,11 @@ export interface Score {
 
 /** The difference between two policies on the same questions. */
 export interface Difference {
-  /** The mean of the first minus the mean of the second. */
+  /** Mean of the first minus mean of the second. */
   readonly mean: number
   readonly standardError: number
   readonly interval: Interval
-  /** The correlation of the questions' mean scores; high if both fail on the same questions. */
+  /** Correlation of the questions' mean scores. High if both policies fail on the same questions. */
   readonly correlation: number
   /** The two-sided p-value. */
   readonly p: number
@@ -78,7 +78,7 @@ export interface Difference {
 // Means
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the arithmetic mean; `NaN` for an empty list. */
+/** Returns the arithmetic mean. `NaN` for an empty list. */
 export const mean = (values: ReadonlyArray<number>): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length
 
@@ -141,7 +141,8 @@ export const student = (
 }
 
 /**
- * Returns the percentile bootstrap interval of a mean. Whole clusters are resampled; equal seeds give equal intervals.
+ * Returns the percentile bootstrap interval of a mean. Whole clusters are resampled. The same seed produces the same
+ * interval.
  */
 export const bootstrap = (
   clusters: ReadonlyArray<ReadonlyArray<number>>,
@@ -263,7 +264,8 @@ export const score = (samples: ReadonlyArray<Sample>, confidence = 0.95): Score 
     samples: scored.length,
     unparsed: scored.filter(({ isUnparsed }) => isUnparsed === true).length,
     missing: samples.length - scored.length,
-    // Against a policy of like variance that finds other questions hard: pairing can only make it smaller.
+    // Compared with a policy that has a similar variance but finds other questions difficult. Pairing can only reduce
+    // the difference.
     minimumDetectable: possible(
       clusters < fewestFlipped
         ? Number.NaN
@@ -272,10 +274,10 @@ export const score = (samples: ReadonlyArray<Sample>, confidence = 0.95): Score 
   }
 }
 
-/** No two policies are farther apart than 0 and 1. */
+/** Two policies cannot differ by more than 1. */
 const possible = (difference: number): number => (difference > 1 ? Number.NaN : difference)
 
-/** The standard error that a 95 % interval of this width would come of. */
+/** Returns the standard error that would result in a 95 % interval of this width. */
 const errorOf = ({ high, low }: Interval): number => (high - low) / (2 * normalQuantile(0.975))
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -369,10 +371,10 @@ const sumsOf = (values: ReadonlyArray<{ readonly value: number; readonly cluster
   return [...sums.values()]
 }
 
-/** The interval of a mean difference of as many clusters. */
+/** Returns the interval for a mean difference over the given number of clusters. */
 const differing = (centre: number, error: number, clusters: number, confidence: number): Interval => {
   if (error > 0) return student(centre, error, clusters - 1, confidence, [-1, 1])
-  // A question that differs from all the others moves their mean by this much at most.
+  // Maximum effect on the mean of a question that differs from all others.
   const reach = wilson(0, clusters, confidence).high * (1 + Math.abs(centre))
   return { low: Math.max(-1, centre - reach), high: Math.min(1, centre + reach), method: "wilson", confidence }
 }
@@ -380,7 +382,10 @@ const differing = (centre: number, error: number, clusters: number, confidence: 
 /** With fewer clusters than this, no flips of signs are as rare as 5 %. */
 const fewestFlipped = 6
 
-/** The least true difference that a sign-flip test finds four times in five: about that of the t test. */
+/**
+ * Returns the smallest true difference that a sign-flip test detects with 80% power, approximated by that of the t
+ * test.
+ */
 const leastFlipped = (error: number, clusters: number): number => {
   if (clusters < fewestFlipped) return Number.NaN
   const degrees = clusters - 1

@@ -74,7 +74,10 @@ const bisect = (isBelow: (x: number) => boolean): number => {
   return (low + high) / 2
 }
 
-/** How far from 0 Student's t is with a chance of `1 - confidence` or less, e.g. 2.776 for 0.95 and 4. */
+/**
+ * Returns the quantile that Student's t exceeds in absolute value with a probability of `1 - confidence`, e.g. 2.776
+ * for 0.95 and 4.
+ */
 export const studentQuantile = (confidence: number, degrees: number): number =>
   bisect((t) => studentTwoSided(t, degrees) > 1 - confidence)
 

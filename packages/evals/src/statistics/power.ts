@@ -2,7 +2,10 @@
 import { binomialTail, logBinomial } from "./distribution.ts"
 import { mcnemar } from "./tests.ts"
 
-/** How few of `total` discordant questions the worse policy may win for the test to find a difference; -1 for never. */
+/**
+ * Returns the maximum number of `total` discordant questions that the worse policy may win for the test to detect a
+ * difference. -1 if it never does.
+ */
 const critical = (total: number, significance: number): number => {
   let [low, high] = [-1, Math.floor(total / 2)]
   while (low < high) {
@@ -17,8 +20,8 @@ const critical = (total: number, significance: number): number => {
 const reach = 6
 
 /**
- * The least true difference that the test finds with such power among `questions`, of which a share is expected to be
- * right for one policy alone. Not a number where it would find none: there are too few questions.
+ * Returns the smallest true difference that the test detects with the given power among `questions`, if a share of them
+ * is expected to be answered correctly by only one policy. `NaN` if there are too few questions to detect any.
  */
 export const leastFound = (options: {
   readonly questions: number
@@ -34,7 +37,7 @@ export const leastFound = (options: {
     return known
   }
   const powerAt = (difference: number): number => {
-    // A difference of this size needs at least as many discordant questions.
+    // A difference of this size requires at least as many discordant questions.
     const share = Math.min(1, Math.max(discordant, difference))
     const spread = Math.sqrt(questions * share * (1 - share))
     const from = Math.max(0, Math.floor(questions * share - reach * spread))

@@ -4,8 +4,8 @@ import { mersenne } from "pure-rand/generator/mersenne"
 import { binomialTail } from "./distribution.ts"
 
 /**
- * McNemar's exact test: the chance that of the questions which just one of two policies gets right, the split would be
- * as uneven as this or more, were they equally good.
+ * McNemar's exact test. Returns the probability of a split at least as uneven as this one among the questions that
+ * exactly one of two policies answers correctly, if both are equally good.
  *
  * **Example**
  *
@@ -29,12 +29,13 @@ export const mcnemar = (onlyFirst: number, onlySecond: number): number => {
   return Math.min(1, 2 * tail)
 }
 
-/** How many differences are tried in all combinations of signs instead of at random. */
+/** Maximum number of differences for which all combinations of signs are tried instead of random ones. */
 const maxExact = 14
 
 /**
- * The sign-flip test of differences: the chance that their mean would be as far from 0 or farther, if each were as
- * likely to have the other sign. All combinations up to 14 differences, else so many seeded draws.
+ * The sign-flip test. Returns the probability of a mean at least this far from 0 if each difference were equally likely
+ * to have the opposite sign. Tries all combinations for up to 14 differences, or the given number of seeded random ones
+ * otherwise.
  */
 export const signFlip = (
   differences: ReadonlyArray<number>,

@@ -13,7 +13,7 @@ import { encoder, type PythonValue } from "./PythonValue.ts"
 /** An event that a test run must record, in order of occurrence. */
 export interface Point {
   readonly test: string
-  /** Identifies the assertion, whatever else is withheld. */
+  /** Identifies the assertion, even if other information is withheld. */
   readonly key: string
   readonly kind: "start" | "end" | "assertion"
   /** The `unittest` method, for assertions. */

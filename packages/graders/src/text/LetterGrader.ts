@@ -85,7 +85,7 @@ const is =
 
 const adverbs = "therefore|thus|then|definitely|clearly|probably|likely|indeed|hence|simply|actually|most likely"
 
-/** Words that may follow a chosen letter, although "A" and "I" are also words. */
+/** Words that may follow a chosen letter. "A" and "I" are also words, so not every occurrence is a choice. */
 const connectors =
   "because|since|which|as|is|and|or|with|for|by|due|given|but|where|from|weil|da|porque|car|parce|perché|потому|omdat"
 

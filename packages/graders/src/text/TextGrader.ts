@@ -1,4 +1,4 @@
-/** Grades answers in words by comparing texts, ignoring case, white space, surrounding punctuation and articles. */
+/** Grades answers in words by comparing texts, ignoring case, whitespace, surrounding punctuation and articles. */
 import { spoken } from "../internal/spoken.ts"
 import * as Verdict from "../Verdict.ts"
 
@@ -41,7 +41,7 @@ export const extract = (answer: string): string => {
 }
 
 /**
- * Normalizes a text, so that texts with the same words are equal.
+ * Normalizes a text, so that texts with the same words become equal.
  *
  * **Example**
  *

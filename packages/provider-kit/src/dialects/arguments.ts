@@ -16,7 +16,7 @@ export const isObject = (text: string): boolean => {
 }
 
 /**
- * Converts arguments, or a piece of them, to a string. Some servers send the object itself; PHP servers send an empty
+ * Converts arguments, or a chunk of them, to a string. Some servers send the object itself; PHP servers send an empty
  * object as a list.
  */
 export const textOf = (value: unknown): string => {
@@ -64,9 +64,9 @@ const onlyOf = (texts: ReadonlyArray<string>): string | undefined => (texts.leng
 
 /**
  * Returns the complete arguments of a call: a JSON object if one can be recovered, otherwise the unchanged string. Some
- * servers send an empty object before or after the real one, repeat everything received so far in each piece, send all
- * of it once more at the end, duplicate it, nest JSON in a JSON string, or wrap it in a Markdown fence. `last` is the
- * last piece received.
+ * servers send an empty object before or after the real one, repeat all previous text in each chunk, repeat the whole
+ * text at the end, duplicate it, nest JSON in a JSON string, or wrap it in a Markdown fence. `last` is the last chunk
+ * received.
  */
 export const whole = (text: string, last = ""): string => {
   const trimmed = text.trim()

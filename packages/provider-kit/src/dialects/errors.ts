@@ -3,7 +3,7 @@
  * choice. Supported formats: the error objects of OpenAI, Anthropic and Google, FastAPI's `detail`, flat and nested
  * objects, lists, numeric codes, JSON within a string, HTML pages from proxies, and empty bodies.
  *
- * The error class is derived from the innermost error, which is the most specific. The message combines the texts of
+ * The error class is derived from the innermost error, which is the most specific. The message combines the messages at
  * all levels.
  */
 import { defined } from "@divisi/core/Fields"
@@ -164,7 +164,10 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** Extracts the JSON of an error from a text, alone or after a proxy's prefix: `OpenAIException - {"error": …}`. */
+/**
+ * Extracts an error's JSON from a string, either on its own or after a proxy's prefix: `OpenAIException - {"error":
+ * …}`.
+ */
 const within = (text: string): { readonly before: string; readonly value: unknown } | undefined => {
   const start = text.search(/[{[]/)
   if (start === -1) return undefined

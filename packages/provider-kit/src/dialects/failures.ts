@@ -1,6 +1,6 @@
 /**
  * The formats in which servers report each kind of error: type and code in OpenAI's protocols, type in Anthropic's.
- * `Errors` is the inverse: it reads these formats and those of all other servers.
+ * `Errors` is the inverse: it reads these formats and those of other servers.
  *
  * Sources: https://developers.openai.com/api/docs/guides/error-codes and
  * https://platform.claude.com/docs/en/api/errors, read in November 2026.

@@ -297,7 +297,7 @@ const saidOf = ({ pattern }: Valued, words: string): string | undefined => {
   return at === -1 ? undefined : words.slice(Math.max(0, at - 40))
 }
 
-/** Returns the field whose value the server rejected, and the values that it accepts. */
+/** Returns the field whose value the server rejected, and the values that the server accepts. */
 const boundIn = (body: object, { _tag, detail = "" }: WorkerErrorReason, { valued }: Family): Lesson | undefined => {
   if (_tag !== "InvalidRequest") return undefined
   for (const row of valued) {
@@ -330,7 +330,7 @@ const mostRemembered = 1_000
 
 const remembered = new Map<string, Learned>()
 
-/** Returns empty limits, for a worker whose server address is unknown or for a single call. */
+/** Returns empty limits, for a worker with an unknown server address, or for a single call. */
 export const nothingLearned = (): Learned => ({ left: new Set(), names: new Map(), bounds: new Map() })
 
 /**

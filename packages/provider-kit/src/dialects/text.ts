@@ -18,7 +18,7 @@ const nothing: Content = Object.freeze({ text: "", reasoning: "", skipped: Objec
 /** Maximum nesting depth of lists. */
 const deepest = 4
 
-/** Part types that contain reasoning, as text or as a list of texts (Mistral). */
+/** Types of parts that contain reasoning, as a string or as a list of strings (Mistral). */
 const thoughts = new Set<unknown>(["thinking", "reasoning", "thought", "reasoning_text", "summary_text"])
 
 const texts = new Set<unknown>(["text", "output_text", "input_text", undefined, null])

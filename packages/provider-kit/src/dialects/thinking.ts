@@ -1,6 +1,6 @@
 /** Separates reasoning between tags from the text of a model, piece by piece, as a pure fold. */
 
-/** The state after the text read so far. */
+/** The state after the text processed up to this point. */
 export interface Thinking {
   /** Number of open tags. */
   readonly depth: number
@@ -12,7 +12,7 @@ export interface Thinking {
   readonly hasTags: boolean
 }
 
-/** A piece of text or reasoning. */
+/** A chunk of text or reasoning. */
 export interface Piece {
   readonly type: "text" | "reasoning"
   readonly text: string
@@ -54,7 +54,7 @@ const plain = (tag: string): string => tag.toLowerCase().replaceAll(/\s/g, "")
 /** Upper bound for the length of a tag. */
 const longest = 32
 
-/** Returns the position at which an incomplete tag may start; the length of the text if there is none. */
+/** Returns the position at which an incomplete tag may start, or the length of the text if there is none. */
 const heldFrom = (text: string): number => {
   const at = Math.max(text.lastIndexOf("<"), text.lastIndexOf("["), text.lastIndexOf("◁"))
   return at === -1 || text.length - at > longest || !isBeginning(text.slice(at)) ? text.length : at
@@ -79,7 +79,7 @@ const push = (pieces: Array<Piece>, thinking: Thinking, text: string): Thinking 
   return type === "text" ? { ...thinking, hasText: true } : thinking
 }
 
-/** Processes a piece of text. */
+/** Processes a chunk of text. */
 export const take = (before: Thinking, piece: string): Taken => {
   const text = before.held + piece
   const end = heldFrom(text)

@@ -156,7 +156,7 @@ export const usageOf = (reported: unknown, rows: ReadonlyArray<Row> = openAi): U
   return withTotal(defined({ ...figures, inputTokens, outputTokens }) as Usage, total)
 }
 
-/** Returns the later of two reports, unless it has a zero where the earlier one has a figure. */
+/** Returns the later of two reports, unless it contains a zero where the earlier one has a value. */
 export const later = (before: unknown, next: unknown): unknown => {
   if (next === undefined || before === undefined) return next ?? before
   const [known, said] = [usageOf(before), usageOf(next)]

@@ -1,5 +1,5 @@
 /**
- * Capabilities of Google's models, as data: their inputs and outputs, how their thinking is set, and their limits.
+ * Capabilities of Google's models, as data: their inputs and outputs, how thinking is configured, and their limits.
  *
  * For a model that is not in the table, all settings of a request are sent, and Google rejects unsupported ones.
  * Sources: https://ai.google.dev/gemini-api/docs/thinking,
@@ -19,13 +19,13 @@ export interface Capabilities extends Required<Worker.Capabilities> {
   /** Whether a function call must be sent back with its signature. */
   readonly signsCalls: boolean
   /**
-   * How its thinking is set: by a level (`thinkingLevel`), by a number of tokens (`thinkingBudget`) that then stands
-   * for an effort as well, or not at all.
+   * How thinking is configured: with a level (`thinkingLevel`), with a number of tokens (`thinkingBudget`), to which
+   * efforts are also mapped, or not at all.
    */
   readonly thinking: "level" | "budget" | "none"
-  /** The efforts that it accepts. */
+  /** The efforts that the model accepts. */
   readonly efforts: ReadonlyArray<Effort>
-  /** The minimum and maximum tokens of a budget. */
+  /** Minimum and maximum thinking budget, in tokens. */
   readonly budget: readonly [least: number, most: number]
   /** Whether thinking cannot be turned off. */
   readonly isThinkingFixed: boolean

@@ -1,4 +1,4 @@
-/** The options of a worker. */
+/** Options for a worker. */
 
 import type { WorkerRequest } from "@divisi/core/Worker"
 import type { ProviderOptions } from "../ProviderOptions.ts"
@@ -8,7 +8,7 @@ import type { Capabilities } from "./capabilities.ts"
 export type Defaults = Pick<WorkerRequest, "maxOutputTokens" | "temperature" | "seed" | "reasoning" | "stopSequences">
 
 /**
- * The options of a worker. Settings are defaults; those of a request take precedence.
+ * Options for a worker. Settings are defaults; those of a request take precedence.
  *
  * The key is read when the worker is created. Without one, each call fails with an `Authentication` error that names
  * the variable.
@@ -24,5 +24,5 @@ export interface GeminiOptions extends Defaults, ProviderOptions<Capabilities> {
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 
-/** The options of a worker for a connection that already has its key and address, such as an SDK's model. */
+/** Options for a worker whose connection already has a key and an address, such as an SDK's model. */
 export type WorkerOptions = Omit<GeminiOptions, "apiKey" | "baseURL" | "fetch" | "headers">

@@ -12,12 +12,12 @@ export interface Rates {
   readonly cachedInputPerMillion?: number | undefined
 }
 
-/** The price of a model, its source page, and the day on which it was read. */
+/** The price of a model, its source page, and the date on which it was read. */
 export interface ListPrice extends Rates {
   readonly model: string
   readonly source: string
   readonly date: string
-  /** The first and the last day (ISO dates) of a price that is announced to change. */
+  /** First and last day (ISO dates) on which a price applies, if a change was announced. */
   readonly from?: string | undefined
   readonly until?: string | undefined
   /** Price of all tokens of a call whose prompt is longer than `aboveTokens`. */
@@ -56,14 +56,14 @@ export const prices: ReadonlyArray<ListPrice> = [
 
 /** Options for selecting a price. */
 export interface Choice {
-  /** The day of the call (ISO date). Default: today. */
+  /** Date of the call, in ISO format. Default: today. */
   readonly on?: string | undefined
-  /** Whether to take the price for long prompts, if the model has one. */
+  /** Whether to use the price for long prompts, if the model has one. */
   readonly longPrompts?: boolean | undefined
 }
 
 /**
- * Returns the list price of a model; `undefined` if it is unknown.
+ * Returns the list price of a model. `undefined` if it is unknown.
  *
  * **Example**
  *

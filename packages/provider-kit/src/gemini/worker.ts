@@ -16,7 +16,7 @@ import { capabilitiesOf, limitsOf } from "./capabilities.ts"
 import type { Defaults, GeminiOptions, WorkerOptions } from "./options.ts"
 import { priceOf } from "./prices.ts"
 
-/** Sends requests: an SDK, or `fetch` alone. */
+/** Sends requests, through an SDK or directly with `fetch`. */
 export interface Transport {
   /** The first half of a worker's id. */
   readonly name: string
@@ -43,13 +43,13 @@ const defaultsOf = ({ maxOutputTokens, reasoning, seed, stopSequences, temperatu
   temperature
 })
 
-/** How a worker reaches the API: the differences between `fetch`, Google's SDKs and other transports. */
+/** Connects a worker to the API. Abstracts over `fetch`, Google's SDKs and other transports. */
 export interface Connection {
   /** The default id of the worker. */
   readonly id: string
   /** The worker's settings that affect its answers; see `Worker.settings`. */
   readonly settings: Readonly<Record<string, unknown>>
-  /** The address of the server. If absent, rejected preferences are remembered only for this worker. */
+  /** Address of the server. If omitted, rejected preferences are remembered only for this worker. */
   readonly baseURL?: string | undefined
   /** Sends a body, and returns the events of the answer. */
   readonly open: (body: Body, signal: AbortSignal) => Promise<VendorStream.Opened<unknown>>
@@ -95,7 +95,7 @@ const generator = (worker: string, target: Target, options: WorkerOptions, conne
   }
 }
 
-/** Makes a worker from a model and a connection. */
+/** Creates a worker from a model and a connection. */
 export const overConnection = (model: string, options: WorkerOptions, connection: Connection): Worker => {
   const id = options.id ?? connection.id
   const capabilities = capabilitiesOf(model, options.capabilities)
@@ -116,7 +116,7 @@ export const overConnection = (model: string, options: WorkerOptions, connection
   }
 }
 
-/** Makes a worker. The key stays in its closure. */
+/** Creates a worker. Only its closure contains the key. */
 export const makeWorker = (model: string, options: GeminiOptions, transport: Transport): Worker => {
   const id = options.id ?? `${transport.name}:${model}`
   const resolved = ApiKey.resolve(options.apiKey, variables)

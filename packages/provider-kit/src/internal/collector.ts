@@ -1,30 +1,30 @@
-/** Collects calls into batches, sends these, and hands out what comes of them. */
+/** Collects calls into batches, sends the batches, and passes on the outcomes. */
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import type { Listed, Outcome, Settings, Vendor } from "../VendorBatch.ts"
 import { Failure, fromThrown } from "../VendorError.ts"
 import { type Waiting, Watch } from "./watch.ts"
 
-/** A call that waits. */
+/** A pending call. */
 export interface Member {
-  /** The batch that it is in, once the vendor has taken it. */
+  /** Id of the batch that contains the call, once the vendor has accepted it. */
   readonly batch: Promise<string>
   readonly outcome: Promise<Outcome>
-  /** Its outcome in this batch; `undefined` if the batch does not have it. */
+  /** Outcome of the call in this batch. `undefined` if the batch does not contain the call. */
   readonly found: Promise<Outcome | undefined>
-  /** Waits no more. */
+  /** Stops waiting for the call. */
   readonly leave: () => Promise<void>
 }
 
-/** A call of a batch that is not yet sent. */
+/** A call in a batch that has not been sent yet. */
 interface Joined extends Waiting {
   readonly id: string
-  /** Until it is sent. */
+  /** The call's line in the batch file, until it is sent. */
   line: Uint8Array<ArrayBuffer>
   readonly batch: PromiseWithResolvers<string>
   leave: () => Promise<void>
 }
 
-/** The batch that calls join. */
+/** The batch that new calls join. */
 interface Open {
   readonly members: Map<string, Joined>
   readonly controller: AbortController
@@ -36,10 +36,13 @@ interface Open {
 const encoder = new TextEncoder()
 const nothing = new Uint8Array()
 
-/** How long a call that is stopped waits for its batch to be cancelled. */
+/** Maximum time that an interrupted call waits for its batch to be cancelled, in milliseconds. */
 const longestFarewell = 10_000
 
-/** How far the clocks of a vendor and of this machine may differ, and how long sending may take. */
+/**
+ * Allowance for differences between the vendor's and this machine's clocks and for the time needed to send a batch, in
+ * milliseconds.
+ */
 const skew = 60_000
 const longestSending = 900_000
 
@@ -62,7 +65,7 @@ const settleFailed = ({ found, outcome }: Waiting, error: unknown) => {
   found.reject(error)
 }
 
-/** The calls of one worker. */
+/** Collects the calls of one worker. */
 export class Collector {
   /** Prefix of the names of its batches, and of the ids of its calls. */
   readonly name = crypto.randomUUID().replaceAll("-", "").slice(0, 16)
@@ -91,7 +94,7 @@ export class Collector {
     return this.#calls++
   }
 
-  /** Joins the batch that is next. */
+  /** Adds a call to the next batch. */
   join(id: string, text: string): Member {
     const line = encoder.encode(text)
     const { maxBytes } = this.#vendor
@@ -110,7 +113,7 @@ export class Collector {
     return memberOf(joined)
   }
 
-  /** Waits for a call of a batch that is at the vendor. */
+  /** Waits for a call in a batch that was already sent to the vendor. */
   follow(batch: string, id: string): Member {
     const own = waiting()
     const watch = this.#watch(batch)
@@ -125,7 +128,10 @@ export class Collector {
     }
   }
 
-  /** The batches in which a call may be that was about to be sent at a time. Calls of one minute ask the vendor once. */
+  /**
+   * Returns the batches that may contain a call that was about to be sent at the given time. Calls within one minute
+   * share one request to the vendor.
+   */
   async find(id: string, at: number): Promise<ReadonlyArray<string>> {
     const minute = Math.floor(at / 60_000) * 60_000
     const collector = id.slice(0, this.name.length)
@@ -202,7 +208,7 @@ export class Collector {
     if (!open.members.delete(joined.id)) return
     open.bytes -= joined.line.length + 1
     if (open.members.size > 0) return
-    // Unsent calls are dropped; a batch being sent is stopped, or cancelled once the vendor has it.
+    // Unsent calls are dropped. A batch that is being sent is aborted, or cancelled once the vendor has it.
     if (this.#open === open) this.#close(open)
     open.controller.abort()
     await Promise.race([open.sending, new Promise((resolve) => setTimeout(resolve, longestFarewell).unref())])

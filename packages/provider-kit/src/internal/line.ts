@@ -1,23 +1,23 @@
 /**
- * A line of calls: so many of them pass at once, in the order in which they came.
+ * A queue that admits a limited number of concurrent calls, in order of arrival.
  *
- * Effect's semaphores lose a permit if a call is interrupted between being granted it and continuing; then all calls to
- * a provider wait forever. Here, an unused permit passes to the next call.
+ * Effect's semaphores lose a permit if a call is interrupted between receiving the permit and continuing; all calls to
+ * a provider then wait forever. Here, an unused permit passes to the next call.
  */
 import * as Effect from "effect/Effect"
 
-/** Runs calls as they get a place. */
+/** Runs calls as slots become free. */
 export interface Line {
   readonly pass: <A, E, R>(call: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** Takes a place if one is free that no call waits for. */
+  /** Takes a slot if one is free and no call is waiting for it. */
   readonly takeFree: () => boolean
   readonly waiting: Set<() => void>
-  /** Gives free places to calls that wait. */
+  /** Assigns free slots to waiting calls. */
   readonly serve: () => void
   readonly leave: () => void
 }
 
-/** Waits for a place in one of some lines, and takes the first. */
+/** Waits for a slot in any of the given queues, and takes the first one. */
 const wait = (lines: ReadonlyArray<Line>): Effect.Effect<Line> =>
   Effect.suspend(() => {
     let served: Line | undefined
@@ -34,7 +34,7 @@ const wait = (lines: ReadonlyArray<Line>): Effect.Effect<Line> =>
             resume(Effect.succeed(line))
           }
           for (const { line, wake } of wakes) line.waiting.add(wake)
-          // Others may have left since there was no place.
+          // Slots may have become free in the meantime.
           for (const { line } of wakes) if (served === undefined) line.serve()
           return Effect.sync(forget)
         })
@@ -43,7 +43,7 @@ const wait = (lines: ReadonlyArray<Line>): Effect.Effect<Line> =>
     )
   })
 
-/** Runs a call in a place of one of some lines: of the first that has one. */
+/** Runs a call in a slot of the first of the given queues that has one. */
 export const passOne = <A, E, R>(lines: ReadonlyArray<Line>, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.uninterruptibleMask((restore) => {
     const enter = Effect.suspend(() => {
@@ -53,13 +53,16 @@ export const passOne = <A, E, R>(lines: ReadonlyArray<Line>, call: Effect.Effect
     return Effect.flatMap(enter, (line) => Effect.ensuring(restore(call), Effect.sync(line.leave)))
   })
 
-/** Makes a line with so many places. */
+/** Creates a queue with the given number of slots. */
 export const make = (places: number): Line => {
   let free = places
   let isServing = false
   const waiting = new Set<() => void>()
 
-  /** A call that is woken can run and leave before this returns: the loop handles it, so that nothing nests. */
+  /**
+   * Assigns slots in a loop, because a call that is woken can finish before this function returns, which would
+   * otherwise cause recursion.
+   */
   const serve = () => {
     if (isServing) return
     isServing = true

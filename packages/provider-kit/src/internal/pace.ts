@@ -1,19 +1,19 @@
 /**
  * The rate limit of one provider: the vendor's last report of its remaining allowance, extrapolated until the next one.
  *
- * An answer's report does not count the calls that were admitted after its own, as they may have reached the vendor
- * later, so they are subtracted. The report of an earlier call never replaces that of a later one.
+ * The report in an answer does not include calls that were admitted after the answered call, because they may have
+ * reached the vendor later, so they are subtracted. The report of an earlier call never replaces that of a later one.
  */
 import type { Allowance } from "@divisi/core"
 
-/** A limit as it is at `at`. */
+/** The state of a limit at the time `at`. */
 interface Bucket {
   level: number
   at: number
-  /** Its capacity; `Infinity` for a window, which ends instead of refilling. */
+  /** Capacity of a token bucket. `Infinity` for a fixed window, which ends instead of refilling. */
   readonly limit: number
   readonly perMilli: number
-  /** When a window ends and nothing is known any more; `Infinity` for a bucket. */
+  /** Time at which a window ends, after which the limit is unknown. `Infinity` for a bucket. */
   readonly endsAt: number
 }
 
@@ -21,9 +21,9 @@ const kinds = ["requests", "tokens"] as const
 
 type Kind = (typeof kinds)[number]
 
-/** How calls are admitted to one provider. Times are milliseconds of one clock. */
+/** Admits calls to one provider. Times are in milliseconds on a single clock. */
 export interface Pace {
-  /** How long a call has to wait; 0 when it may run. */
+  /** Returns how long a call must wait. 0 if it can run now. */
   readonly wait: (tokens: number, now: number) => number
   /** Admits a call, and returns the listener for its allowance. */
   readonly admit: (tokens: number, now: number) => (allowance: Allowance.Allowance, now: number) => void
@@ -46,7 +46,7 @@ const fill = (bucket: Bucket, now: number): void => {
   bucket.at = now
 }
 
-/** Creates the rate limit of a provider that has reported nothing yet: every call can run. */
+/** Creates the rate limit for a provider without reports: all calls can run. */
 export const make = (): Pace => {
   const buckets: { [K in Kind]?: Bucket | undefined } = {}
   const admitted = { calls: 0, requests: 0, tokens: 0 }
@@ -64,7 +64,7 @@ export const make = (): Pace => {
     const bucket = current(kind, now)
     if (bucket === undefined) return 0
     const missing = Math.min(amount, bucket.limit) - bucket.level
-    // Rounding must not make a call wait for nothing, again and again.
+    // Prevents rounding errors from delaying a call repeatedly for no reason.
     if (missing <= 1e-6) return 0
     return bucket.perMilli === 0 ? bucket.endsAt - now : missing / bucket.perMilli
   }

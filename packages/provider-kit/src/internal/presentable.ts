@@ -1,23 +1,23 @@
-/** A vendor's text as an error may show it: without secrets, mark-up, and characters that act on who reads it. */
+/** Makes a vendor's text safe to show in an error: removes secrets, markup, and characters that affect the display. */
 
-/** How many characters of a text are looked at, and how many are shown. */
+/** Number of characters to search, and number to show. */
 const searched = 16_000
 const longest = 600
 
-/** How much is cut off the end of a longer text: it could be the beginning of a secret. */
+/** Number of characters to cut off at the end of a longer text, because they could be the beginning of a secret. */
 const margin = 400
 
-/** A shorter secret is hidden only in its exact spelling: its other encodings would match parts of any text. */
+/** Shorter secrets are hidden only in their exact spelling, because their other encodings could match ordinary text. */
 const shortest = 8
 
 const spaces = /[\s\u0085]+/g
 
-/** Control characters, and invisible marks: of direction, of joining, lone surrogates. */
+/** Control characters and invisible marks: direction marks, joiners and lone surrogates. */
 const unseen = /[\p{Cc}\p{Cf}\p{Cs}]/gu
 
 const tags = /<(?!hidden>)[^<>]*>/g
 
-/** Patterns of keys, and the user and query of an address. */
+/** Patterns for keys, and for the user and query in a URL. */
 const shapes: ReadonlyArray<readonly [RegExp, string]> = [
   [/\b(?:sk|pk|rk|gsk|xai|key|AIza)[-_A-Za-z0-9]{16,}|\b(?:Bearer|Basic)\s+[^\s"'<>,;]{8,}/gi, "<hidden>"],
   [/\/\/[^\s/?#@"'<>]+@/g, "//<hidden>@"],
@@ -28,10 +28,10 @@ const escaped = (character: string): string => character.replace(/[\\^$.*+?()[\]
 
 const exact = (secret: string): string => [...secret].map(escaped).join("")
 
-/** A secret however it is spaced. */
+/** Matches a secret regardless of spacing. */
 const spaced = (secret: string): string => [...secret.replaceAll(/\s/g, "")].map(escaped).join("\\s*")
 
-/** The characters of base64 that stand for this secret alone, behind so many other bytes. */
+/** Returns the base64 characters that depend only on this secret, if it is preceded by the given number of bytes. */
 const encoded = (secret: string, before: number): string => {
   const bytes = new TextEncoder().encode(secret)
   const base64 = btoa(" ".repeat(before) + String.fromCharCode(...bytes))
@@ -39,7 +39,7 @@ const encoded = (secret: string, before: number): string => {
   return spaced(own).replaceAll("\\+", "[+-]").replaceAll("\\/", "[/_]")
 }
 
-/** A secret as short as this is a part of any text: it is hidden only as a word of its own. */
+/** Secrets up to this length occur in ordinary text, so they are hidden only as separate words. */
 const tiny = 4
 
 const patternsOf = (secret: string): ReadonlyArray<string> =>
@@ -53,7 +53,7 @@ const hide = (text: string, secrets: ReadonlyArray<string>): string => {
   return shapes.reduce((shown, [shape, instead]) => shown.replaceAll(shape, instead), shown)
 }
 
-/** The text on one line, short, and without secrets in any of the ways in which a vendor may repeat them. */
+/** Returns the text shortened to one line, without secrets in any of the forms in which a vendor may repeat them. */
 export const presentable = (text: string, secrets: ReadonlyArray<string>): string => {
   const plain = text
     .slice(0, searched)

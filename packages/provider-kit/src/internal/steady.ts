@@ -1,4 +1,4 @@
-/** The clock of waits within one process: unlike the wall clock, it cannot be set. */
+/** Clock for delays within a process. Unlike the wall clock, it cannot be changed. */
 import { Elapsed } from "@divisi/core"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

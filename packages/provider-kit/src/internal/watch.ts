@@ -1,22 +1,22 @@
-/** Looks at a batch until it has ended, and hands out what came of its requests. */
+/** Polls a batch until it has ended, and passes on the outcomes of its requests. */
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import type { Ended, Outcome, Vendor } from "../VendorBatch.ts"
 import { Failure, fromThrown } from "../VendorError.ts"
 
-/** A call that waits for a request. `found` resolves to `undefined` if the batch does not have it. */
+/** A call that waits for a request. `found` resolves to `undefined` if the batch does not contain the request. */
 export interface Waiting {
   readonly outcome: PromiseWithResolvers<Outcome>
   readonly found: PromiseWithResolvers<Outcome | undefined>
 }
 
-/** Vendors give up after a day. */
+/** Maximum time to poll, in milliseconds. Vendors give up after a day. */
 const longestMillis = 26 * 60 * 60 * 1000
 
-/** How the time between two looks grows. */
+/** Factor by which the polling interval grows. */
 const growth = 1.5
 const mostGrown = 12
 
-/** How often in a row what cannot be read is asked for. */
+/** Maximum number of consecutive attempts to read unreadable results. */
 const mostUnreadable = 3
 
 const passing: ReadonlySet<string> = new Set(["Network", "Timeout", "Overloaded", "RateLimited"])
@@ -27,7 +27,7 @@ const overdue: WorkerErrorReason = {
   afterMillis: longestMillis
 }
 
-/** Ids of one collector begin alike, up to their first hyphen. */
+/** Returns the prefix shared by all ids of one collector, up to the first hyphen. */
 const collectorOf = (id: string): string => id.split("-", 1)[0] ?? id
 
 const sleep = (millis: number, signal: AbortSignal): Promise<void> =>
@@ -41,7 +41,7 @@ const sleep = (millis: number, signal: AbortSignal): Promise<void> =>
     signal.addEventListener("abort", wake)
   })
 
-/** A batch at the vendor, watched while a call waits for it. */
+/** A batch at the vendor, polled as long as a call waits for it. */
 export class Watch {
   readonly #vendor: Vendor
   readonly #batch: string
@@ -50,9 +50,9 @@ export class Watch {
   readonly #controller = new AbortController()
   readonly #waiting = new Map<string, Set<Waiting>>()
   #isRunning = false
-  /** Whether the vendor has come to its end. */
+  /** Whether the vendor has finished the batch. */
   #isEnded = false
-  /** Failures in a row. */
+  /** Number of consecutive failures. */
   #failures = 0
 
   constructor(vendor: Vendor, batch: string, pollMillis: number, onEnd: () => void) {
@@ -103,7 +103,7 @@ export class Watch {
     const until = Date.now() + longestMillis
     let pause = this.#pollMillis
     while (this.#waiting.size > 0) {
-      // Also before the first poll: calls that arrive meanwhile share one reading of the results.
+      // Also before the first poll, so that calls that arrive in the meantime share one read of the results.
       await sleep(pause, signal)
       if (signal.aborted) return
       const isEnded = await this.#look()
@@ -133,7 +133,7 @@ export class Watch {
     }
   }
 
-  /** Hands out the results to those who wait as it begins. */
+  /** Passes the results to all calls that are waiting when reading starts. */
   async #read({ missing, outcomes }: Ended) {
     const asking = new Map(this.#waiting)
     const collectors = new Set([...asking.keys()].map(collectorOf))

@@ -185,7 +185,7 @@ export const decoder = (names: ReadonlyArray<string>, maxBytes: number, sink: Si
   }
 }
 
-/** Receives chunks whose format is not known yet. */
+/** Receives chunks until their format is determined. */
 export interface Unlabelled {
   /** Accepts a chunk. Returns `false` if no more data is wanted. */
   readonly take: (piece: Buffer) => boolean

@@ -176,7 +176,7 @@ export const teamOf = (
   throw new ApiError({ kind: "permission", message, field: "model" })
 }
 
-/** Reports token usage to the caller's `onUsed` when a segment ends, whatever the reason. */
+/** Reports token usage to the caller's `onUsed` when a segment ends, for any reason. */
 const telling = ({ onUsed }: Caller, segment: Segment, now: () => number): void => {
   if (onUsed === undefined) return
   segment.onOver(() => {

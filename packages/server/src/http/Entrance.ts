@@ -1,6 +1,6 @@
 /**
- * Spreads requests over several event loop turns on Node. Without this, a client that sends many requests at once, on
- * many connections or pipelined on one, delays the requests of all other clients.
+ * Distributes requests over several event loop turns on Node. Otherwise, a client that sends many requests
+ * simultaneously, on many connections or pipelined on one, would delay the requests of all other clients.
  */
 import type * as Http from "node:http"
 import type { Duplex } from "node:stream"

@@ -1,6 +1,6 @@
 /**
- * `POST /v1/runs/{id}/price`: the price of another plan for a round of a run, before it is forked or approved with it.
- * The request calls no worker and costs nothing.
+ * `POST /v1/runs/{id}/price`: returns the price of an alternative plan for a round, before the run is forked with the
+ * plan or the plan is approved. The request calls no worker and costs nothing.
  */
 import { type Journal, Price, Transcript, WorkflowText } from "@divisi/core"
 import * as WorkerPool from "@divisi/core/WorkerPool"

@@ -152,7 +152,7 @@ const one = Effect.fnUntraced(function* (
   return Respond.json({ ...summaryOf(context, summary), ...(transcript && RunItems.bounded(transcript)) })
 })
 
-/** Builds the transcript that a caller may see. */
+/** Builds the transcript that a caller is allowed to see. */
 const transcriptOf = ({ rights }: Caller, events: ReadonlyArray<RunEvent.RunEvent>) =>
   Transcript.fromEvents(Rights.has(rights, "admin") ? events : OwnWords.all(events))
 
@@ -175,7 +175,7 @@ const encoder = new TextEncoder()
 /** A comment, which clients of server-sent events ignore. */
 const heartbeat = encoder.encode(": heartbeat\n\n")
 
-/** Streams the events of a run, starting at number `from`, as they are written, until the run ends. */
+/** Streams a run's events as they are written, starting at number `from`, until the run ends. */
 const follow = Effect.fnUntraced(function* (
   { content, heartbeatMillis, journal }: Context,
   streams: Streams,

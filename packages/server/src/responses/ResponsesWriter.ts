@@ -363,8 +363,8 @@ export const beginAfter = (about: About, after: number): Written<ResponsesState>
 export const begin = (about: About): Written<ResponsesState> => beginAfter(about, -1)
 
 /**
- * Returns the events for a part. A heartbeat repeats the last sequence number: all readers of a response see the same
- * numbers, so each of them can resume after a disconnect.
+ * Returns the events for a part. A heartbeat repeats the last sequence number, so that all readers of a response
+ * receive the same numbers, and each of them can resume after a disconnect.
  */
 export const write = (state: ResponsesState, part: Part): Written<ResponsesState> => {
   if (part.type !== "heartbeat") return numbered(state, step(state, part))

@@ -64,7 +64,7 @@ export interface Options extends Shared {
 /** The stored form of a response that is not complete. */
 type Begun = Pick<Archive.Record, "input" | "owner"> & { readonly about: About }
 
-/** The background responses that this server shares with others. */
+/** Background responses that this server shares with other servers. */
 export interface SharedResponses {
   /**
    * The journal for shared runs. While the server drains, it blocks new calls, so that a run can be handed over once
@@ -73,7 +73,7 @@ export interface SharedResponses {
   readonly journal: Journal.Journal
   /** Stores a response that this server has started, and later its completed form. */
   readonly keep: (id: string, segment: Segment, begun: Omit<Begun, "about">) => Effect.Effect<void, ApiError>
-  /** Returns a segment with the parts available so far. */
+  /** Returns a segment with the parts available up to now. */
   readonly segmentOf: (about: About) => Effect.Effect<Segment>
   /** Cancels a response, whichever server executes it. */
   readonly cancel: (id: string, begun: Begun) => Effect.Effect<void, ApiError>

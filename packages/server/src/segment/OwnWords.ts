@@ -38,7 +38,9 @@ const ofStore = /\bThe (?:accounts file|database|file|journal) (?:\/|\w:|~|\.|po
 /** Message for a failed store of this server. */
 const storeFailed = "A store of this server cannot be used. The server log has the details."
 
-/** Maximum number of failure messages to redact in later texts. Beyond it, those texts are replaced completely. */
+/**
+ * Maximum number of failure messages to redact in subsequent text. If there are more, the text is replaced completely.
+ */
 const maxRemembered = 64
 
 /** Returns a failure reason without the provider's message. */

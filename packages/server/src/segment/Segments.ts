@@ -23,7 +23,7 @@ import * as Failure from "./Failure.ts"
 /** The part of a run that is produced for one HTTP request. */
 export interface Segment {
   readonly about: About
-  /** All parts produced so far, starting with the first. */
+  /** All parts produced, starting with the first. */
   readonly parts: ReadonlyArray<Part>
   readonly isOver: () => boolean
   /** Calls `hear` when the segment ends, before its readers are notified. */
@@ -41,7 +41,7 @@ export interface Segment {
   readonly over: Effect.Effect<void>
   /** Waits for the first part or the end of the segment, up to a time limit in milliseconds. */
   readonly begun: (millis: number) => Effect.Effect<void>
-  /** Stops the segment and waits until it has ended. */
+  /** Stops the segment and waits for it to end. */
   readonly stop: Effect.Effect<void>
 }
 

@@ -268,7 +268,7 @@ export const prepare = Effect.fnUntraced(function* (
       const run = go({ listener, telemetry })
       if (isShared) {
         return Effect.flatMap(run, (result) =>
-          // Another server executes the run, or takes it over when this server's claim ends.
+          // Another server is executing the run, or takes it over when this server's claim ends.
           isLost(result) ? Effect.interrupt : Effect.succeed({ result, last: recorded(parts, result) })
         )
       }

@@ -92,7 +92,7 @@ const idOf = ({ last, names, open }: Conversation, { callId, tool }: Result): st
   return first
 }
 
-/** Placeholder for the tool name of a result whose call is not in the conversation. */
+/** Placeholder for the tool name of a result if its call is not in the conversation. */
 const unknownTool = "earlier_tool"
 
 /**

@@ -274,7 +274,7 @@ const invocationOf = (value: unknown): Invocation | undefined => {
 }
 
 /**
- * Splits a message into turns. UI messages contain tool calls and results between their texts, which become separate
+ * Splits a message into turns. UI messages contain tool calls and results between text parts. These become separate
  * messages.
  */
 export const turnsOf = (given: Json.JsonObject): ReadonlyArray<Json.JsonObject> => {

@@ -52,8 +52,8 @@ const sourceOf = (value: unknown, field: string): Source => {
 }
 
 /**
- * Creates a part from base64 data or a URL and a media type. Images become image parts, whatever the type of the
- * original part.
+ * Creates a part from base64 data or a URL and a media type. Images become image parts, regardless of the original
+ * part's type.
  */
 const mediaOf = (place: string, mediaType: unknown, name: unknown, field: string): Parts => {
   const type = typeof mediaType === "string" ? mediaType.toLowerCase() : undefined
@@ -197,7 +197,7 @@ const unknownOf = (part: Json.JsonObject, field: string, reading: Reading, role:
 export const partOf = (value: unknown, field: string, reading: Reading, role: Role): Parts => {
   if (value === null) return []
   if (typeof value === "string") return textPart(value)
-  // Tool output is never dropped, whatever its format.
+  // Tool output is never dropped, regardless of its format.
   if (role === "tool" && !Json.isObject(value)) return textPart(JSON.stringify(value))
   const part = Json.object(value, field)
   switch (part.type) {

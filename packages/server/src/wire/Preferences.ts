@@ -22,8 +22,8 @@ import type { Settings } from "./Wire.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * How a field is handled. It is passed to workers as a setting, parsed elsewhere (`read`), irrelevant to the answer
- * (`silent`), dropped with a notice (`omitted`), or rejected with a reason.
+ * How a field is handled. It is passed to workers as a setting, parsed elsewhere (`read`), ignored because it does not
+ * affect the answer (`silent`), dropped with a notice (`omitted`), or rejected with a reason.
  */
 type Fate = { readonly setting: keyof Settings } | "read" | "silent" | "omitted" | { readonly refusal: string }
 
@@ -207,7 +207,10 @@ const numeric = (value: unknown): unknown =>
 /** Matches values that mean "no limit". */
 const endless = /^(?:|inf(?:inity)?|none|auto)$/i
 
-/** Parses a token limit. Clients send -1, 0 and words for "no limit", and fractions for integers. */
+/**
+ * Parses a token limit. For "no limit", clients send -1, 0 or various strings, and some send fractions instead of
+ * integers.
+ */
 const tokens = (value: unknown, field: string): number | undefined => {
   if (typeof value === "string" && endless.test(value.trim())) return undefined
   const limit = Json.number(-1, Number.MAX_VALUE)(numeric(value), field)
@@ -330,7 +333,7 @@ export const read = (body: Json.JsonObject, reading: Reading, mostTemperature: n
   }
 }
 
-/** Whether the model may call several tools in one turn. Returns `undefined` if the request does not say. */
+/** Whether the model may call several tools in one turn. Returns `undefined` if the request does not specify it. */
 export const parallelToolCalls = (body: Json.JsonObject, reading: Reading): boolean | undefined =>
   parallelIn(body.tool_choice) ??
   preference(reading, body.parallel_tool_calls, "parallel_tool_calls", (value, field) =>

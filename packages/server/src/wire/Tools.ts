@@ -479,7 +479,7 @@ export const textOf = ({ arguments: given }: ToolCall): string => {
 // Calls in the history
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns call arguments as text. Some clients send an object, or nothing at all. */
+/** Returns call arguments as text. Some clients send an object, or no arguments. */
 export const argumentsOf = (value: unknown): string => {
   if (value === undefined || value === null || value === "") return "{}"
   return typeof value === "string" ? value : JSON.stringify(value)

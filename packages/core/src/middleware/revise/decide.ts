@@ -128,7 +128,7 @@ export const decide = (
     const told = Effect.map(known, (revision) => {
       const { notes = [], type: decision } = revision
       const answer = revision.type === "stop" ? revision.answer : undefined
-      // An interruption may come before the round ends: the run then still has the selected answer.
+      // An interruption can happen before the round ends. The run then still has the selected answer.
       if (answer !== undefined && state.current !== undefined)
         state.current = { ...state.current, selected: textOf({ past: before.rounds as Array<PastRound> }, answer) }
       const name = revision.type === "re-plan" ? revision.policy : author.name

@@ -196,7 +196,7 @@ const checkName = (written: string): string | number => {
 }
 
 /**
- * Returns the offset of a character within a string if the string contains no escapes, or else that of the string
+ * Returns the offset of a character within a string if the string contains no escapes, or else the offset of the string
  * itself.
  */
 const offsetIn = ({ text }: Reader, { at, value }: TextLiteral, index: number): number =>

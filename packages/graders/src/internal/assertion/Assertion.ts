@@ -426,7 +426,7 @@ const hasHarm = (tail: string): boolean => {
   return false
 }
 
-/** Whether a sentence after an answer starts with an objection to it. */
+/** Whether a sentence after an answer begins with an objection to the answer. */
 export const objects = (tail: string): boolean =>
   tail.split(/\n|(?<=[.!?。])\s*/, maxSentences).some((sentence) => objection.test(sentence))
 

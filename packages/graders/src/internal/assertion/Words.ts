@@ -1,6 +1,6 @@
 /**
- * Finds any of many words at word starts. Alternatives are indexed by first letter, because a regular expression with
- * hundreds of alternatives would try all of them at every position.
+ * Finds any of many words, matching only at word starts. Alternatives are indexed by first letter, because a regular
+ * expression with hundreds of alternatives would try all of them at every position.
  */
 
 /** Splits a pattern at its top-level alternatives. */

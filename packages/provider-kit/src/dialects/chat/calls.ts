@@ -1,7 +1,7 @@
 /**
- * Assembles the tool calls of a Chat Completions answer from its pieces. Servers differ: some number the calls and some
- * do not, some repeat the name in each piece, some give all calls the same number, some omit ids, and some give each
- * piece a different id.
+ * Assembles the tool calls in a Chat Completions answer from their chunks. Servers differ: some number the calls and
+ * some do not, some repeat the name in each chunk, some give all calls the same number, some omit ids, and some give
+ * each chunk a different id.
  */
 import type { WorkerPart } from "@divisi/core/Worker"
 import { unreadable } from "../../VendorError.ts"
@@ -18,13 +18,13 @@ interface Call {
   readonly arguments: string
   /** Argument pieces received before the name. */
   readonly unnamed: string
-  /** The last piece of the arguments. Some servers repeat everything received so far in each piece. */
+  /** The last chunk of the arguments. Some servers repeat all previous text in each chunk. */
   readonly last: string
   /** Data that the server expects back with the call, such as Gemini's thought signature. */
   readonly extra?: Json.Fields | undefined
 }
 
-/** The calls received so far, in order. */
+/** The calls received, in order. */
 export type Calls = ReadonlyArray<Call>
 
 /** Maximum number of calls per answer. */
@@ -175,7 +175,7 @@ const listOf = (pieces: unknown): ReadonlyArray<unknown> => {
   return Object.keys(pieces).length === 0 ? [] : [pieces]
 }
 
-/** Adds the tool call pieces of a delta. Returns the same calls if there are no pieces. */
+/** Adds the tool call chunks in a delta. Returns the same calls if there are none. */
 export const takeCalls = (calls: Calls, pieces: unknown): Taken => {
   const list = listOf(pieces)
   let taken: Taken = { calls, parts: [] }

@@ -12,7 +12,7 @@ export type Field = "reasoning_content" | "reasoning_details"
 /** Reasoning to send back, as a string or as a list of details. */
 export type Echo = string | ReadonlyArray<Json.Fields>
 
-/** Maximum number of reasoning details per answer, after pieces of the same detail are joined. */
+/** Maximum number of reasoning details per answer, after chunks of the same detail are joined. */
 const most = 1024
 
 const texts = ["text", "summary"] as const
@@ -21,7 +21,7 @@ const isPiece = (before: Json.Fields, { index, type }: Json.Fields): boolean =>
   before.index === index && before.type === type && texts.some((name) => typeof before[name] === "string")
 
 /**
- * Joins the strings of two pieces of a reasoning detail. For other fields, such as the signature in the last piece, the
+ * Joins the strings in two chunks of a reasoning detail. For other fields, such as the signature in the last chunk, the
  * later value is used.
  */
 const joined = (before: Json.Fields, piece: Json.Fields): Json.Fields => {

@@ -17,7 +17,7 @@ const chunk = (event: Json.Fields, name: "delta" | "message", message: unknown, 
   choices: [{ index: 0, [name]: message, finish_reason: finish }]
 })
 
-/** Creates a chunk for a piece of an answer, or for a complete answer if it has a finish reason. */
+/** Creates a chunk from part of an answer, or from a complete answer if it has a finish reason. */
 const answer = (event: Json.Fields, message: unknown, finish: unknown): Json.Fields =>
   chunk(event, finish === undefined || finish === null ? "delta" : "message", message, finish)
 
@@ -44,7 +44,7 @@ const ofText =
       ? answer(event, { content: event[name] }, event[ending])
       : undefined
 
-/** Converts Cohere's events: a message within the delta, whose calls and contents are numbered by the event. */
+/** Converts Cohere's events: a message within the delta, with the index of its calls and contents in the event. */
 const cohereEvent = ({ delta, index, type }: Json.Fields): Json.Fields | undefined => {
   if (typeof type !== "string" || !/^(?:message|content|tool-call|tool-plan)-/.test(type)) return undefined
   const { finish_reason, message, usage } = Json.fields(delta)

@@ -46,13 +46,13 @@ export interface Options {
 /** The accumulated state of an answer. */
 export interface State {
   readonly isRefused: boolean
-  /** The text received so far. */
+  /** The text received. */
   readonly text: string
   /** The complete text, if the final message differs from the streamed text. */
   readonly final: string | undefined
   readonly thinking: Thinking.Thinking
   readonly calls: Calls
-  /** The reasoning received so far that the server expects back. */
+  /** The received reasoning that the server expects to be sent back. */
   readonly echo: Echo | undefined
   /** `extra_content` from the message, which the server also expects back. */
   readonly extra: Json.Fields | undefined
@@ -256,7 +256,7 @@ const finished = (state: State, message: Json.Fields, options: Options): Step<St
   }
 }
 
-/** Reads a message sent instead of a delta: a piece, or the entire text so far. */
+/** Reads a message sent instead of a delta. It contains a chunk, or the entire text received up to then. */
 const messagePiece = (state: State, message: Json.Fields): Json.Fields => {
   const text = message.content
   return typeof text === "string" && state.text !== "" && text.startsWith(state.text)
@@ -414,7 +414,7 @@ const deltaOf = (state: State, choice: Json.Fields, isFinal: boolean): Json.Fiel
   return typeof choice.text === "string" ? { content: choice.text } : delta
 }
 
-/** Returns a chunk whose choices are a list. Some servers send a single choice, or an object keyed by index. */
+/** Returns a chunk with a list of choices. Some servers send a single choice, or an object keyed by index. */
 const listed = (chunk: Json.Fields): Json.Fields => {
   const { choices } = chunk
   if (choices === undefined || choices === null || Array.isArray(choices)) return chunk
@@ -487,7 +487,7 @@ const hasOnly = (fields: Json.Fields, names: ReadonlySet<string>): boolean => {
   return true
 }
 
-/** Returns the text of a chunk that contains nothing else, which is the common case; otherwise `undefined`. */
+/** Returns the text of a chunk that contains nothing else, which is the most common case. Otherwise `undefined`. */
 const plainText = (chunk: Json.Fields): string | undefined => {
   const { choices, usage } = chunk
   if (!Array.isArray(choices) || choices.length !== 1 || (usage ?? undefined) !== undefined) return undefined

@@ -51,7 +51,7 @@ const mediaPart = (source: Message.Source): Blob | FileData =>
     ? { inlineData: { mimeType: source.mediaType, data: source.data } }
     : { fileData: defined({ fileUri: source.url, mimeType: source.mediaType }) }
 
-/** Google rejects empty texts. */
+/** Google rejects empty text parts. */
 const partsOf = (content: Message.Content): ReadonlyArray<Part> =>
   Message.parts(content).flatMap((part) => (part.type === "text" ? textPart(part.text) : [mediaPart(part)]))
 

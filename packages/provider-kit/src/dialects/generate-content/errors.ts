@@ -16,7 +16,7 @@ type Tag = WorkerErrorReason["_tag"]
 export interface Facts {
   /** The HTTP status. If omitted, the code in the body is used. */
   readonly status?: number | undefined
-  /** The object under `error`, or the value received in its place. */
+  /** The object in `error`, or the value received instead. */
   readonly body: unknown
   readonly headers?: Headers | undefined
   /** The current time in milliseconds, to convert a retry-after date in the headers to a delay. */

@@ -1,12 +1,12 @@
 /**
- * Assembles function calls whose arguments arrive in pieces, each with a JSON path for its value.
+ * Assembles function calls whose arguments arrive in chunks, each with a JSON path for its value.
  *
  * Source: https://googleapis.github.io/js-genai/release_docs/interfaces/types.PartialArg.html, read in November 2026.
  */
 import { unreadable } from "../../VendorError.ts"
 import * as Json from "../../VendorJson.ts"
 
-/** The pieces received so far, most recent first, because an answer may have very many. */
+/** The chunks received, most recent first, because an answer may contain very many. */
 interface Pieces {
   readonly values: ReadonlyArray<unknown>
   readonly before: Pieces | undefined

@@ -32,13 +32,13 @@ export interface State {
   readonly hasBegun: boolean
   /** The finish reason, once it has been reported. */
   readonly reason?: FinishReason | undefined
-  /** The usage figures received so far, unchanged. */
+  /** The usage figures received, unchanged. */
   readonly counts: Json.Fields
   /** The model name reported in the response. */
   readonly model?: string | undefined
   readonly calls: ReadonlyArray<Called>
   readonly signatures: Echo.Signatures
-  /** A tool call whose arguments arrive in pieces. */
+  /** A tool call whose arguments arrive in chunks. */
   readonly open?: Partial.Open | undefined
   /**
    * The last object that contains text and is not an answer. Used as the error message if the answer ends without a
@@ -85,7 +85,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** Returns arguments as JSON, from an object, a string with JSON, or nothing. */
+/** Returns arguments as JSON, from an object, a JSON string, or nothing. */
 const argumentsOf = (args: unknown): string => {
   const value = typeof args === "string" ? parsed(args) : args
   // PHP servers send an empty object as a list.
@@ -161,7 +161,7 @@ const closed = (read: Read, makeId: MakeId): Read => {
   return { ...withCall(read, call, signature), open: undefined }
 }
 
-/** Adds a call or a piece of one. */
+/** Adds a call, or a chunk of one. */
 const called = (before: Read, value: unknown, signature: string | undefined, makeId: MakeId): Read => {
   const call = spelled(value, "a function call")
   const read = Partial.isOther(call, before.open) ? closed(before, makeId) : before
@@ -225,7 +225,7 @@ const foreign = (state: State, chunk: Json.Fields): Step<State> => {
     : { state, parts: none, failure: reasonOfEvent(chunk) }
 }
 
-/** Folds an answer or a piece of one. Unknown parts and fields are ignored. */
+/** Folds an answer, or a chunk of one. Unknown parts and fields are ignored. */
 const add = (state: State, chunk: Json.Fields, messages: ReadonlyArray<Message>): Step<State> => {
   const { candidates: given } = chunk
   const isOne = typeof given === "object" && given !== null && !Array.isArray(given)
@@ -249,7 +249,10 @@ const add = (state: State, chunk: Json.Fields, messages: ReadonlyArray<Message>)
   return { state: after, parts, failure, omitted }
 }
 
-/** Folds one event: an answer or a piece of one, nested in `response` by Google's Code Assist, or a list of them. */
+/**
+ * Folds one event: an answer or a chunk of one, possibly nested in `response` by Google's Code Assist, or a list of
+ * them.
+ */
 const next = (state: State, event: unknown, messages: ReadonlyArray<Message>): Step<State> => {
   if (Array.isArray(event)) return nextOf(state, event, messages)
   const outer = spelled(event, "an event")

@@ -53,7 +53,7 @@ const leastOf = ({ capabilities: { budget, efforts, thinking } }: Target): Think
   return least && { thinkingLevel: least.toUpperCase() as Uppercase<Effort> }
 }
 
-/** Returns the setting that turns thinking off; a model that never thinks needs none. */
+/** Returns the setting that turns thinking off. A model that never thinks needs none. */
 const offOf = (target: Target): Thinking => {
   const { isThinkingFixed, thinking } = target.capabilities
   if (thinking === "none") return Result.succeed(undefined)

@@ -114,8 +114,8 @@ const none: ReadonlyArray<WorkerPart> = []
 const isPlaceholder = (text: string): boolean => text === "{}"
 
 /**
- * Adds a piece of a call's arguments: text, or the whole object. Calls that the vendor runs itself are foreign blocks
- * and emit nothing.
+ * Adds a chunk of a call's arguments: text, or the whole object. Calls executed by the vendor are foreign blocks and
+ * emit nothing.
  */
 export const extendCall = (blocks: Blocks, index: unknown, value: unknown): Next => {
   const piece =
@@ -144,8 +144,8 @@ const extended = (block: Block, type: "text" | "thinking" | "signature", text: s
 }
 
 /**
- * Adds a piece of text, thinking or a signature. Texts are tracked only in answers with thinking, because elsewhere
- * their position does not matter and an answer has hundreds of pieces.
+ * Adds a chunk of text, thinking or a signature. Text is tracked only in answers with thinking, because its position
+ * does not matter in other answers, which have hundreds of chunks.
  */
 export const extend = (
   blocks: Blocks,

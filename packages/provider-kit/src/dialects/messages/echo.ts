@@ -1,6 +1,6 @@
 /**
  * Data that Anthropic expects back with a turn that called tools: its signed thinking, unchanged, and its position
- * among texts and calls. https://platform.claude.com/docs/en/build-with-claude/thinking, read in November 2026.
+ * among text blocks and calls. https://platform.claude.com/docs/en/build-with-claude/thinking, read in November 2026.
  */
 import * as Json from "../../VendorJson.ts"
 

@@ -19,7 +19,7 @@ export interface State {
   readonly isComplete: boolean
   /** The finish reason, once it has been reported. */
   readonly reason?: FinishReason | undefined
-  /** The message id; empty if there is none. */
+  /** The message id. Empty if there is none. */
   readonly id: string
   /** The model name reported in the response. */
   readonly model?: string | undefined

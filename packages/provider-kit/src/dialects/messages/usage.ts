@@ -75,7 +75,7 @@ export const counted = (counts: Counts, usage: unknown): Counts => {
   }
 }
 
-/** Returns the usage of the answer so far; `undefined` until the vendor reports the input. */
+/** Returns the usage of the answer. `undefined` until the vendor reports the input. */
 export const usageOf = (counts: Counts): Usage | undefined => {
   const { cacheRead, cacheWrite, output = 0, thinking } = counts
   const inputTokens = inputOf(counts)

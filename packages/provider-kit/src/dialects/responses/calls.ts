@@ -22,7 +22,7 @@ interface Call {
   readonly isEnded: boolean
 }
 
-/** The calls received so far, in order. */
+/** The calls received, in order. */
 export type Calls = ReadonlyArray<Call>
 
 /** The next state of the calls, and the parts to emit. */
@@ -122,7 +122,7 @@ export const begin = (calls: Calls, at: Place, item: Json.Fields): Taken => {
   return putAt(calls, place, { ...call, arguments: text === "{}" ? "" : text }, before)
 }
 
-/** Adds a piece of a call's arguments. */
+/** Adds a chunk of a call's arguments. */
 export const extend = (calls: Calls, at: Place, delta: unknown): Taken => {
   const piece = Arguments.textOf(delta)
   if (piece === "") return { calls, parts: none }

@@ -89,7 +89,7 @@ const withText = (state: State, at: number, part: Part): State => {
 
 const textPart = (text: string): ReadonlyArray<WorkerPart> => (text === "" ? nothing : [{ type: "text", text }])
 
-/** Adds a piece of a part's text. */
+/** Adds a chunk of a part's text. */
 const said = (state: State, event: Json.Fields): Step<State> => {
   const { text } = content(event.delta, "delta")
   if (text === "") return silent(state)
@@ -264,7 +264,7 @@ const lastOf = ({ error, response, usage }: Json.Fields): Json.Fields => {
   return usage && !last.usage ? { ...last, usage } : last
 }
 
-/** Returns the items of a response. `output_text` is derived by SDKs, but some servers send nothing else. */
+/** Returns the items in a response. `output_text` is usually derived by SDKs, but some servers send only this field. */
 const outputOf = (last: Json.Fields): ReadonlyArray<unknown> => {
   const output = listOf(last.output).filter((item) => item !== null)
   return output.length === 0 && Json.text(last.output_text) !== undefined
