@@ -86,7 +86,7 @@ const calls: ReadonlyArray<Call> = [
   call(["key", "list"], /alice +good/),
   call(["key", "adjust", "{key}", "--by", "1.5", "--reason", "a wrong usage", "--json"], /"afterUsd":1\.5/),
   call(["key", "audit"], /\+1\.5 .*a wrong usage/),
-  call(["key", "revoke", "{key}"], /revoked/),
+  call(["key", "revoke", "{key}"], /Revoked/),
   call(["mcp"], /"serverInfo"/, { input: rpc("initialize", hello, 1) }),
   call(["workflow", "check", "plan.txt"], /^Valid: 2 steps/m),
   call(["workflow", "read", "plan.txt"], /^\{"steps":\[\{"worker":0/m),
@@ -103,7 +103,7 @@ const calls: ReadonlyArray<Call> = [
   call(["gym", "environment"], /"result":"correct"/, {
     input: `${JSON.stringify({ id: 1, op: "grade", mode: "answer", question: "1 + 1?", reference: "2", completion: "2" })}\n`
   }),
-  call(["gym", "verifiers", "divisi-gym"], /The package divisi-gym is in divisi-gym/),
+  call(["gym", "verifiers", "divisi-gym"], /Wrote the package divisi-gym/),
   call(["gym", "solve", "--tasks", "5", "--json"], /"policy":"lexical","accuracy":/),
   call(["eval", "--policy", "lexical", "--limit", "5", "--out", "evaluation", "--transcripts"], /lexical +\d/),
   call(["eval", "regrade", "evaluation"], /0 verdicts changed/),
@@ -119,9 +119,9 @@ const calls: ReadonlyArray<Call> = [
   call(["bench", "routing", "--outcomes", "outcomes.jsonl", "--repeats", "1", "--json"], /"policy":|"name":|\{/),
   // There is no database, so each of these must ask for its address.
   ...[["work"], ["submit", question], ["follow", "one"], ["cancel", "one"], ["status"], ["migrate"], ["purge"]].map(
-    (args) => call(["cluster", ...args], /Name the database/, { code: 2 })
+    (args) => call(["cluster", ...args], /No database given/, { code: 2 })
   ),
-  call(["cluster", "drain", "127.0.0.1:9100"], /Name the database/, { code: 2 }),
+  call(["cluster", "drain", "127.0.0.1:9100"], /No database given/, { code: 2 }),
   call(["provider", "new", "acme"], /divisi-provider-acme/),
   call(["doctor"], /llama\.cpp/),
   call(["help", "run"], /USAGE/)

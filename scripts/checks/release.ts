@@ -167,7 +167,7 @@ const after: typeof before = [
   [/4320/, "runs", "show", "before-the-upgrade"],
   [/4320/, "runs", "resume", "before-the-upgrade"],
   [/alice +good/, "key", "list"],
-  [/revoked/, "key", "revoke", "{key}"],
+  [/Revoked/, "key", "revoke", "{key}"],
   [/5 tasks in both/, "eval", "diff", "evaluation", "evaluation"],
   [/0 verdicts changed/, "eval", "regrade", "evaluation"],
   [/training|learn/, "train", "resume", "training"],

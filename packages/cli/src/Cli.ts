@@ -27,11 +27,11 @@ const help = Command.make(
   { command: Argument.String("command").pipe(Argument.variadic()) },
   () => Effect.void
 ).pipe(
-  Command.withDescription("Shows the full help of a command. With --help after its name, the help fits on a screen."),
+  Command.withDescription(
+    "Show the complete help of a command, with all flags and examples. --help shows a shorter version."
+  ),
   Command.withShortDescription("Show help for a command"),
-  Command.withExamples([
-    { command: "divisi help train export", description: "All flags and examples of divisi train export" }
-  ])
+  Command.withExamples([{ command: "divisi help train export", description: "Complete help of divisi train export" }])
 )
 
 const root = Command.make("divisi").pipe(
@@ -115,7 +115,7 @@ const commands = {
   },
   cluster: {
     group: "Serve",
-    short: "Run and manage runs on many machines",
+    short: "Distribute runs over several machines",
     load: async () => (await import("./cluster/command.ts")).cluster
   },
   key: {
@@ -311,7 +311,9 @@ const withWholeFlags = (
     const equals = arg.indexOf("=")
     if (others.length === 0) return Effect.succeed(`--${flag}${equals < 0 ? "" : arg.slice(equals)}`)
     const names = [flag, ...others].map((name) => `--${name}`)
-    return Effect.fail(usage(`${equals < 0 ? arg : arg.slice(0, equals)} is ambiguous: it may be ${names.join(", ")}.`))
+    return Effect.fail(
+      usage(`Ambiguous flag ${equals < 0 ? arg : arg.slice(0, equals)}. Did you mean ${names.join(" or ")}?`)
+    )
   })
 }
 

@@ -46,7 +46,7 @@ const report = (exit: Exit.Exit<unknown, unknown>): number => {
   }
   const usageCode = Cli.exitCodeOf(error)
   if (usageCode !== undefined) return usageCode
-  say(`unexpected: ${messageOf(error)}`)
+  say(`unexpected error: ${messageOf(error)}`)
   if (error instanceof Error && isDebugging) process.stderr.write(`${clean(error.stack ?? "")}\n`)
   return exitCodes.failed
 }

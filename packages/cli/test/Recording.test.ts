@@ -119,7 +119,7 @@ describe("a recording", () => {
     assert.strictEqual(failure(" \n"), "is empty.")
     assert.include(failure("hello"), "neither a transcript nor the events")
     assert.include(failure('{"a":1}'), "neither a transcript nor the events")
-    assert.include(failure(transcriptOf(events(complete)).slice(0, 300)), "cut off")
+    assert.include(failure(transcriptOf(events(complete)).slice(0, 300)), "truncated")
     assert.include(failure(lines.slice(0, -30)), `line ${complete.length}`)
     assert.include(failure(lines.slice(lines.indexOf("\n") + 1)), "the beginning is missing")
     assert.include(failure(lines.replace('"version":1', '"version":99')), "version 99")

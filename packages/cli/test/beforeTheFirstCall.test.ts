@@ -78,5 +78,5 @@ it("refuses a training whose folder cannot be written", () =>
     fs.writeFileSync(path.join(cwd, "file"), "")
     const { code, errors } = await divisi(["train", "--recipe", "gym", "--out", path.join("file", "it")], { cwd })
     assert.strictEqual(code, 2, errors)
-    assert.include(errors, "The run cannot start.")
+    assert.include(errors, "Cannot start the training run.")
   }))

@@ -74,7 +74,7 @@ describe("divisi bench routing", () => {
       const flags = ["--only", "router,best-single", "--repeats", "2", "--json"]
       const { code, errors, output } = await divisi(["bench", "routing", "--outcomes", file, ...flags])
       assert.strictEqual(code, 0, errors)
-      assert.include(errors, "1 line is left out")
+      assert.include(errors, "skipped 1 line.")
       for (const standing of valuesOf(output)) {
         assert.deepInclude(standing, { score: 1, costUsd: null, differenceToBestSingle: 0, differenceError: 0 })
       }

@@ -46,9 +46,9 @@ describe.runIf(PseudoTerminal.isThere)("divisi chat on a terminal", () => {
           ["› ", "/cost\r"],
           ["2 turns", ""],
           ["› ", "/save talk.json\r"],
-          ["Saved in talk.json", ""],
+          ["Saved to talk.json", ""],
           ["› ", "/reset\r"],
-          ["conversation is cleared", ""],
+          ["Conversation cleared", ""],
           ["› ", "Who?\r"],
           ["1 seen, the first: Who?", ""],
           ["› ", "\u0004"]
@@ -105,7 +105,7 @@ describe.runIf(PseudoTerminal.isThere)("divisi init on a terminal", () => {
       const screen = await PseudoTerminal.play(
         ["init", "--models", "gym"],
         [
-          ["In which language?", "\r"],
+          ["Which language?", "\r"],
           ["divisi.config.ts already exists. Overwrite it?", "n"],
           ["first.ts already exists. Overwrite it?", "\u0003"]
         ],

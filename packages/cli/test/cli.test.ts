@@ -64,7 +64,7 @@ describe.concurrent("divisi run", () => {
     assert.deepStrictEqual([failed.code, failed.output], [1, ""])
     assert.include(failed.errors, "refused the credentials")
     assert.deepStrictEqual([both.code, both.output], [2, ""])
-    assert.include(both.errors, "Give one of --json and --quiet.")
+    assert.include(both.errors, "Use either --json or --quiet.")
   })
 
   it("gives the gym's team the tool that a question needs", async () => {
@@ -303,7 +303,7 @@ describe.concurrent("the config", () => {
   it("that is named must be there", async () => {
     const { code, errors } = await divisi(["run", "Which?", "--config", "nowhere.ts"])
     assert.strictEqual(code, 2)
-    assert.strictEqual(errors, "divisi: There is no config file nowhere.ts.\n")
+    assert.strictEqual(errors, "divisi: Config file nowhere.ts does not exist.\n")
   })
 })
 

@@ -49,7 +49,7 @@ describe.skipIf(!hasPostgres)("divisi cluster", () => {
       return ended
     }
     assert.match((await call("migrate")).output, /up to date/)
-    assert.match((await call("status")).output, /No server executes runs/)
+    assert.match((await call("status")).output, /No servers are running/)
     const [first, second] = [await work(), await work()]
     const question = "How many minutes are there in 3 days?"
     const answered = await call("submit", question, "--run-id", "one", "--follow")

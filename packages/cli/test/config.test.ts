@@ -54,47 +54,47 @@ describe("the check of a config", () => {
 
   const refused: ReadonlyArray<readonly [unknown, string]> = [
     [7, "expected an object of settings, got 7"],
-    [{ budgett: {} }, "budgett: is not a setting (did you mean budget?)"],
-    [{ colour: 1 }, "colour: is not a setting"],
-    [{ budget: { cost: 1 } }, "budget.cost: is not a setting (did you mean budget.costUsd?)"],
-    [{ budget: { costUSD: 1 } }, "budget.costUSD: is not a setting (did you mean budget.costUsd?)"],
-    [{ serve: { alias: {} } }, "serve.alias: is not a setting (did you mean serve.aliases?)"],
-    [{ aliases: { a: "b" } }, "aliases: is not a setting (did you mean serve.aliases?)"],
-    [{ serve: { aliases: { a: 1 } } }, "serve.aliases.a: expected a text, got 1"],
-    [{ database: "" }, "database: is not a setting (did you mean serve.database?)"],
-    [{ serve: { database: 5432 } }, "serve.database: expected a text, got 5432"],
-    [{ costUsd: 1 }, "costUsd: is not a setting (did you mean budget.costUsd?)"],
-    [{ maxCost: 1 }, "maxCost: is not a setting (did you mean budget.costUsd?)"],
-    [{ temperature: 1 }, "temperature: is not a setting (did you mean worker.temperature?)"],
-    [{ workers: [] }, "workers: is not a setting (did you mean pool?)"],
-    [{ retry: { attempts: 3 } }, "retry.attempts: is not a setting"],
+    [{ budgett: {} }, "budgett: unknown setting (did you mean budget?)"],
+    [{ colour: 1 }, "colour: unknown setting"],
+    [{ budget: { cost: 1 } }, "budget.cost: unknown setting (did you mean budget.costUsd?)"],
+    [{ budget: { costUSD: 1 } }, "budget.costUSD: unknown setting (did you mean budget.costUsd?)"],
+    [{ serve: { alias: {} } }, "serve.alias: unknown setting (did you mean serve.aliases?)"],
+    [{ aliases: { a: "b" } }, "aliases: unknown setting (did you mean serve.aliases?)"],
+    [{ serve: { aliases: { a: 1 } } }, "serve.aliases.a: expected a string, got 1"],
+    [{ database: "" }, "database: unknown setting (did you mean serve.database?)"],
+    [{ serve: { database: 5432 } }, "serve.database: expected a string, got 5432"],
+    [{ costUsd: 1 }, "costUsd: unknown setting (did you mean budget.costUsd?)"],
+    [{ maxCost: 1 }, "maxCost: unknown setting (did you mean budget.costUsd?)"],
+    [{ temperature: 1 }, "temperature: unknown setting (did you mean worker.temperature?)"],
+    [{ workers: [] }, "workers: unknown setting (did you mean pool?)"],
+    [{ retry: { attempts: 3 } }, "retry.attempts: unknown setting"],
     [
       { mcpServers: { files: { comand: "x" } } },
-      "mcpServers.files.comand: is not a setting (did you mean mcpServers.files.command?)"
+      "mcpServers.files.comand: unknown setting (did you mean mcpServers.files.command?)"
     ],
-    [{ mcpServers: { files: { command: "x", env: { A: 3 } } } }, "mcpServers.files.env.A: expected a text, got 3"],
+    [{ mcpServers: { files: { command: "x", env: { A: 3 } } } }, "mcpServers.files.env.A: expected a string, got 3"],
     [{ mcpServers: { files: { url: 3 } } }, "mcpServers.files.url: expected a URL, got 3"],
     [
       { mcpServers: { files: { command: "x", needsApproval: "all" } } },
-      "mcpServers.files.needsApproval: expected true, false, or a list of tools, got a string"
+      "mcpServers.files.needsApproval: expected true, false, or an array of tool names, got a string"
     ],
     [{ budget: { costUsd: "a secret" } }, "budget.costUsd: expected a number, got a string"],
     [{ budget: { costUsd: -1 } }, "budget.costUsd: expected a number of at least 0, got -1"],
     [{ maxSteps: 1.5 }, "maxSteps: expected a whole number of at least 1, got 1.5"],
     [{ pool: [] }, "pool: expected at least one worker, got an empty array"],
-    [{ pool: 7 }, "pool: expected a pool, or an array of workers, got 7"],
-    [{ pool: [worker, { id: "b" }] }, "pool[1].generate: is missing"],
+    [{ pool: 7 }, "pool: expected a pool or an array of workers, got 7"],
+    [{ pool: [worker, { id: "b" }] }, "pool[1].generate: required, but missing"],
     [
       { pool: [{ ...worker, pricing: { input: 1, outputPerMillion: 1 } }] },
-      "pool[0].pricing.input: is not a setting (did you mean pool[0].pricing.inputPerMillion?)"
+      "pool[0].pricing.input: unknown setting (did you mean pool[0].pricing.inputPerMillion?)"
     ],
     [{ pool: [{ ...worker, generate: "x" }] }, "pool[0].generate: expected a function, got a string"],
-    [{ policy: 3 }, "policy: expected a policy, or the name of one, got 3"],
-    [{ policy: { name: "x" } }, "policy.propose: is missing"],
+    [{ policy: 3 }, "policy: expected a policy or the name of a policy, got 3"],
+    [{ policy: { name: "x" } }, "policy.propose: required, but missing"],
     [{ onStepFailure: "ignore" }, 'onStepFailure: expected "report" or "end", got a string'],
-    [{ cache: 7 }, "cache: expected a file name, or an object of settings, got 7"],
-    [{ cache: { maxBytes: 1 } }, "cache.file: is missing"],
-    [{ limits: { openai: { rpm: 5 } } }, "limits.openai.rpm: is not a setting"],
+    [{ cache: 7 }, "cache: expected a file name or an object of settings, got 7"],
+    [{ cache: { maxBytes: 1 } }, "cache.file: required, but missing"],
+    [{ limits: { openai: { rpm: 5 } } }, "limits.openai.rpm: unknown setting"],
     [
       { limits: { openai: { concurrency: 0 } } },
       "limits.openai.concurrency: expected a whole number of at least 1, got 0"
@@ -157,14 +157,14 @@ describe.concurrent("an unnamed config", () => {
   it("is reported if it comes from a folder above", async () => {
     const { errors } = await asked({ "work/divisi.config.mjs": found })
     assert.deepStrictEqual(errors.trim().split("\n"), [
-      "divisi: the config is ../divisi.config.mjs",
-      "divisi: ../divisi.config.mjs: found: is not a setting."
+      "divisi: using config ../divisi.config.mjs",
+      "divisi: ../divisi.config.mjs: found: unknown setting."
     ])
   })
 
   it("is not reported if it is in the working folder", async () => {
     const { errors } = await asked({ "work/inner/divisi.config.mjs": found })
-    assert.strictEqual(errors, "divisi: divisi.config.mjs: found: is not a setting.\n")
+    assert.strictEqual(errors, "divisi: divisi.config.mjs: found: unknown setting.\n")
   })
 
   it("is looked for up to the repository", async () => {
@@ -193,7 +193,7 @@ describe.concurrent("an unnamed config", () => {
       chownSync(file, 1234, 1234)
       const { code, errors } = await divisi(["pool", "check"], { cwd: folder })
       assert.strictEqual(code, 2)
-      assert.include(errors, "divisi.config.mjs belongs to another user, so it is not run.")
+      assert.include(errors, "divisi.config.mjs belongs to another user, so it was not loaded.")
     })
   })
 })
@@ -209,15 +209,15 @@ describe.concurrent("the config that is named", () => {
   it("is the one of the environment, which a flag wins over", async () => {
     const files = { "other.mjs": found, "third.mjs": "export default 7" }
     const environment = { DIVISI_CONFIG: "../../other.mjs" }
-    assert.include((await asked(files, [], environment)).errors, "found: is not a setting")
+    assert.include((await asked(files, [], environment)).errors, "found: unknown setting")
     assert.include((await asked(files, ["--config", "../../third.mjs"], environment)).errors, "got 7")
   })
 
   for (const [name, text, message] of [
-    ["c.ts", "const a = 1\n", "c.ts has no default export: write `export default defineConfig"],
+    ["c.ts", "const a = 1\n", "c.ts has no default export. Add `export default defineConfig"],
     ["c.mjs", "export const a = 1\n", "c.mjs has no default export"],
-    ["c.json", "{}", "c.json is not a config. A config is a module, such as divisi.config.ts."],
-    ["folder/c.mjs", found, "folder is a folder. Name the config file in it."]
+    ["c.json", "{}", "c.json is not a config file. Use a module such as divisi.config.ts."],
+    ["folder/c.mjs", found, "folder is a folder. Pass the path of the config file in it."]
   ] as const) {
     it(`is refused with a message if it is invalid: ${name}`, async () => {
       const { code, errors } = await asked({ [`work/inner/${name}`]: text }, ["--config", name.split("/")[0]!])
@@ -292,7 +292,7 @@ describe.concurrent("a config of each name", () => {
     for (const name of Object.keys(texts)) {
       const text = name.endsWith("cjs") ? "module.exports = { found: 1 }" : found
       const { errors } = await asked({ [`work/inner/${name}`]: text, "work/inner/package.json": '{"type":"commonjs"}' })
-      assert.strictEqual(errors, `divisi: ${name}: found: is not a setting.\n`)
+      assert.strictEqual(errors, `divisi: ${name}: found: unknown setting.\n`)
     }
   })
 
@@ -301,7 +301,7 @@ describe.concurrent("a config of each name", () => {
     const { errors } = await asked({
       "work/inner/divisi.config.ts": `${text}export default defineConfig({ found: 1 })`
     })
-    assert.strictEqual(errors, "divisi: divisi.config.ts: found: is not a setting.\n")
+    assert.strictEqual(errors, "divisi: divisi.config.ts: found: unknown setting.\n")
     const wrong = await asked({ "work/inner/divisi.config.ts": 'import "@divisi/cores"\nexport default {}' })
     assert.include(
       wrong.errors,
@@ -316,10 +316,10 @@ describe.concurrent("a config of each name", () => {
 
   it("is reported if there is another one next to it, and if it is invalid", async () => {
     const { errors } = await asked({ "work/inner/divisi.config.js": "", "work/inner/divisi.config.ts": found })
-    assert.include(errors, "divisi: divisi.config.ts is the config; ignored: divisi.config.js\n")
+    assert.include(errors, "divisi: using config divisi.config.ts; ignoring divisi.config.js\n")
     const none = await asked({ "work/inner/divisi.config.json": "{}" })
     assert.strictEqual(none.code, 2)
-    assert.include(none.errors, "divisi.config.json is not a config. A config is a module, such as divisi.config.ts.")
+    assert.include(none.errors, "divisi.config.json is not a config file. Use a module such as divisi.config.ts.")
   })
 })
 

@@ -61,7 +61,10 @@ describe("divisi eval", () => {
         expect.stringContaining("3 answers graded again, 0 verdicts changed")
       ])
       const none = await divisi(["eval", "--split", "dev"], { cwd })
-      expect([none.code, none.errors]).toEqual([2, expect.stringContaining('gym has no split "dev"; it has train')])
+      expect([none.code, none.errors]).toEqual([
+        2,
+        expect.stringContaining('Unknown gym split "dev". Available: train')
+      ])
     }))
 })
 
@@ -100,7 +103,7 @@ describe("--profiles", () => {
       expect(run.code).toBe(0)
       const wrong = async (...flags: ReadonlyArray<string>) =>
         (await divisi(["eval", "--limit", "2", ...flags], { cwd })).errors
-      expect(await wrong("--policy", "lexical+profiles")).toContain("Name an evaluation or transcripts with --profiles")
+      expect(await wrong("--policy", "lexical+profiles")).toContain("Pass an evaluation or transcripts with --profiles")
       expect(await wrong("--policy", "moa+profiles", "--profiles", "seen")).toContain("does not support")
       expect(await wrong("--policy", "lexical+profiles", "--profiles", "no")).toContain(
         "Cannot read transcripts from no"

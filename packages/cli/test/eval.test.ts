@@ -78,7 +78,7 @@ describe("divisi eval", () => {
       }
       expect(await wrong("--benchmark", "vibes")).toEqual({
         code: 2,
-        errors: expect.stringMatching(/^divisi: There is no benchmark "vibes"\. Available: gym, math500/)
+        errors: expect.stringMatching(/^divisi: Unknown benchmark "vibes"\. Available: gym, math500/)
       })
       expect(await wrong("--policy", "psychic")).toEqual({ code: 2, errors: expect.stringContaining('"psychic"') })
       expect(await wrong("--baselines", "best-of:x")).toEqual({ code: 2, errors: expect.stringContaining("best-of:x") })
@@ -103,7 +103,7 @@ describe("divisi eval regrade and diff", () => {
       const { code, output } = await divisi(["eval", "diff", "before", "after"], { cwd })
       expect(code).toBe(0)
       expect(output).toContain("8 tasks in both, 0 only in the first, 0 only in the second")
-      expect(output).toContain('different conditions: grader of gym was "gym", and is "letter"')
+      expect(output).toContain('grader of gym differs: "gym" in the first, "letter" in the second')
       const found = JSON.parse((await divisi(["eval", "diff", "before", "after", "--json"], { cwd })).output)
       expect(found.rows[0].paired.worse).toBeGreaterThan(0)
       const none = await divisi(["eval", "diff", "before", "nowhere"], { cwd })
@@ -135,7 +135,10 @@ describe("divisi eval, from what was recorded", () => {
         message: expect.stringContaining("nothing is recorded for")
       })
       const nowhere = await divisi([...args, "--offline", "nowhere"], { cwd })
-      expect(nowhere).toMatchObject({ code: 2, errors: expect.stringContaining("nowhere/answers.sqlite is not there") })
+      expect(nowhere).toMatchObject({
+        code: 2,
+        errors: expect.stringContaining("nowhere/answers.sqlite does not exist")
+      })
       expect(existsSync(path.join(cwd, "nowhere"))).toBe(false)
     }))
 

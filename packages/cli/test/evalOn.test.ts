@@ -103,7 +103,7 @@ describe.skipIf(!hasPostgres)("divisi eval --on", () => {
       assert.strictEqual(other.code, 2)
       assert.match(other.errors, /temperature/)
       const alone = await machine("four", "--transcripts")
-      assert.match(alone.errors, /--transcripts works only on one machine/)
+      assert.match(alone.errors, /--transcripts cannot be combined with --on/)
       assert.notInclude(ended.map(({ errors }) => errors).join(), environment.PGPASSWORD)
     })
   )

@@ -56,7 +56,7 @@ describe("a report on a terminal", () => {
     expect(lines).toContainEqual(expect.stringMatching(/^5 more single workers +0\.0 to 40\.0$/))
     expect(lines.filter((line) => line.startsWith("lexical − single:"))).toHaveLength(3)
     expect(lines).toContainEqual(expect.stringMatching(/^lexical − random/))
-    expect(lines.at(-1)).toContain("The others are in the report")
+    expect(lines.at(-1)).toContain("The report lists the others")
   })
 
   it("leaves four single workers as they are", () => {
@@ -80,9 +80,9 @@ describe("a report on a terminal", () => {
   })
 
   it("says that a few questions find no difference", () => {
-    expect(ReportText.text(report({ lexical: 1 }, 2))).toContain("gym: 2 questions, too few to find a difference")
+    expect(ReportText.text(report({ lexical: 1 }, 2))).toContain("gym: 2 questions, too few to detect a difference")
     expect(ReportText.text(report({ lexical: 1 }))).toContain(
-      "detects differences of 30.0 points between lexical and another policy, with 80% power"
+      "can detect a difference of 30.0 points between lexical and another policy (80% power)"
     )
   })
 })

@@ -27,7 +27,7 @@ describe("figures", () => {
     assert.deepStrictEqual(Figures.gaps([...samples, lost]), { unanswered: 1, unpricedCalls: 4 })
     const figures = Figures.of("p", [...samples, lost], false)
     assert.deepInclude(figures, { accuracy: 0.5, tasks: 5, notMeasured: 1, notMeasuredBy: { worker: 1 } })
-    const line = "1 task not measured, not counted in the accuracy (worker 1)"
+    const line = "1 task not measured and excluded from the accuracy (worker 1)"
     assert.include(ReportText.one(figures, Figures.gaps(samples)), line)
     assert.include(ReportText.several([figures]), `p: ${line}`)
     const none = Figures.of("p", [lost], false)

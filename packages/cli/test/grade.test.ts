@@ -16,8 +16,8 @@ describe("divisi grade", () => {
     assert.deepStrictEqual(valuesOf(output), [
       { correct: true, rung: "rational", extracted: "0.5" },
       { correct: false, rung: "rational", extracted: "43" },
-      { correct: null, error: 'this line has no text "answer"' },
-      { correct: null, error: "this line is not JSON" }
+      { correct: null, error: '"answer" is missing or not a string' },
+      { correct: null, error: "the line is not JSON" }
     ])
     assert.include(errors, "2 lines were not graded")
     assert.strictEqual(code, 1)
@@ -80,7 +80,7 @@ describe("divisi grade", () => {
           [true, "judge"]
         ]
       )
-      assert.include(errors, "agrees with 66.7 % of 3 labels, kappa 0.40, 1 wrongly right, 0 wrongly wrong")
+      assert.include(errors, "agrees with 66.7 % of 3 labels, kappa 0.40, false positives: 1, false negatives: 0")
       assert.strictEqual(code, 0)
     } finally {
       await server.close()

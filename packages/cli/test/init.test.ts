@@ -183,7 +183,7 @@ describe("divisi init", () => {
       fs.writeFileSync(path.join(cwd, "divisi.config.ts"), "mine")
       const { code, errors } = await divisi(["init", "--yes", "--models", "gym"], { cwd })
       assert.strictEqual(code, 1)
-      assert.match(errors, /divisi\.config\.ts is there already: overwrite with --force/)
+      assert.match(errors, /divisi\.config\.ts already exists. Overwrite with --force/)
       assert.deepStrictEqual(fs.readdirSync(cwd), ["divisi.config.ts"])
       assert.strictEqual(fs.readFileSync(path.join(cwd, "divisi.config.ts"), "utf8"), "mine")
     }))
@@ -193,7 +193,7 @@ describe("divisi init", () => {
       fs.writeFileSync(path.join(cwd, "divisi.config.mjs"), "")
       const { code, errors } = await divisi(["init", "--json", "--force", "--models", "gym"], { cwd })
       assert.strictEqual(code, 1)
-      assert.match(errors, /There is already a divisi\.config\.mjs/)
+      assert.match(errors, /divisi\.config\.mjs already exists/)
       assert.deepStrictEqual(fs.readdirSync(cwd), ["divisi.config.mjs"])
     }))
 
@@ -203,13 +203,13 @@ describe("divisi init", () => {
       const environment = { HOME_LAB_BASE_URL: "http://127.0.0.1:9/v1" }
       const { code, errors } = await divisi(["init", "--yes", "--models", "home-lab:small"], { cwd, environment })
       assert.strictEqual(code, 1)
-      assert.match(errors, /There is already a divisi\.config\.mjs/)
+      assert.match(errors, /divisi\.config\.mjs already exists/)
     }))
 
   it("takes models by name, and says which vendors it knows", () =>
     inFolder(async (cwd) => {
       const { code, errors } = await divisi(["init", "--yes", "--models", "gpt-5"], { cwd })
       assert.strictEqual(code, 2)
-      assert.match(errors, /"gpt-5" is not a model of openai, anthropic/)
+      assert.match(errors, /unknown model "gpt-5"\. Use vendor:model with one of openai, anthropic/)
     }))
 })

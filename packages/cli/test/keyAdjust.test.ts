@@ -65,15 +65,15 @@ const adjusts = async (environment: Environment): Promise<void> => {
     return errors
   }
   const reason = ["--reason", "why"]
-  expect(await wrong("nothing", "--by", "1", ...reason)).toContain("No key is called nothing")
-  expect(await wrong(made.id, ...reason)).toContain("Give one of --by and --to")
-  expect(await wrong(made.id, "--by", "1", "--to", "1", ...reason)).toContain("Give one of --by and --to")
+  expect(await wrong("nothing", "--by", "1", ...reason)).toContain("No key has the id nothing")
+  expect(await wrong(made.id, ...reason)).toContain("Pass either --by or --to")
+  expect(await wrong(made.id, "--by", "1", "--to", "1", ...reason)).toContain("Pass either --by or --to")
   expect(await wrong(made.id, "--by", "1")).toContain("--reason")
   expect(await wrong(made.id, "--by", "1", ...reason, "--on", "2026-02-30")).toContain(
     "Expected a UTC date, such as 2026-11-28"
   )
   expect(await wrong(other.id, "--by=-0.01", ...reason, "--once", "ticket-1")).toContain(
-    `Another adjustment is named "ticket-1": -0.01 USD for key ${made.id}`
+    `An adjustment named "ticket-1" already exists: -0.01 USD for key ${made.id}`
   )
 }
 

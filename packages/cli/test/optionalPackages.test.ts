@@ -48,7 +48,7 @@ describe.concurrent("a package that is not installed", () => {
     inFolder(async (folder) => {
       const { code, errors } = await divisi(["serve"], { cwd: folder, environment: without("@divisi/server") })
       assert.strictEqual(code, 2)
-      assert.match(errors, /^divisi: It cannot serve\. .+`npm install @divisi\/server`/)
+      assert.match(errors, /^divisi: Cannot start the server\. .+`npm install @divisi\/server`/)
     }))
 
   it("is named for files that only it can read", () =>

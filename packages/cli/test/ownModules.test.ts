@@ -84,9 +84,9 @@ describe("a policy and a grader of one's own", () => {
           expect(code).toBe(2)
           return lastLine(errors)
         }
-        expect(await refused("--grader", "./none.ts")).toBe("divisi: There is no grader file ./none.ts.")
+        expect(await refused("--grader", "./none.ts")).toBe("divisi: The grader file ./none.ts does not exist.")
         expect(await refused("--grader", "./empty.ts")).toMatch(
-          /^divisi: empty\.ts has no default export: write `export default \{ name, grade \}/
+          /^divisi: empty\.ts has no default export. Add `export default \{ name, grade \}/
         )
         expect(await refused("--grader", "./number.ts")).toMatch(
           /^divisi: The default export of number\.ts is not a grader/
@@ -105,10 +105,10 @@ describe("a policy and a grader of one's own", () => {
           missing: { cause: "grader", message: expect.stringContaining("no more (throwing.ts, line 2)") }
         })
         await divisi([...questions, ...single, "--grader", "./words.ts", "--out", "words"], { cwd })
-        expect(samplesIn(path.join(cwd, "words"))[0]!.missing?.message).toContain("it returned neither true, false")
+        expect(samplesIn(path.join(cwd, "words"))[0]!.missing?.message).toContain("it must return true, false")
         const silent = await divisi([...questions, "--grader", "integer", "--policy", "./planless.ts"], { cwd })
         expect(silent.code).toBe(1)
-        expect(lastLine(silent.errors)).toContain("No question was planned or answered with: planless")
+        expect(lastLine(silent.errors)).toContain("No answer and no plan by: planless")
         const run = await divisi(["run", "What is 3 + 4?", "--policy", "./planless.ts", "--config", "none"], { cwd })
         expect(run.errors + run.output).toContain("no plan (planless.ts, line 2)")
       }

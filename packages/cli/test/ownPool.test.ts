@@ -68,7 +68,7 @@ describe.concurrent("a Conductor for one's own pool", () => {
 
       const unlimited = await ask("pool", "record", "questions.jsonl", ...team)
       assert.strictEqual(unlimited.code, 2)
-      assert.match(unlimited.errors, /worker +calls +likely +at most[\s\S]*Set a limit with --max-cost/)
+      assert.match(unlimited.errors, /worker +calls +likely +at most[\s\S]*Set a cost limit with --max-cost/)
       assert.deepStrictEqual([calls(), existsSync(path.join(folder, "pool"))], [0, false])
 
       const short = await ask("pool", "record", "questions.jsonl", ...team, "--max-cost", "0.02", "--samples", "2")
@@ -156,7 +156,10 @@ describe.concurrent("a Conductor for one's own pool", () => {
       const bad = await ask("pool", "record", "bad.jsonl", ...team, "--max-cost", "1")
       assert.strictEqual(bad.code, 2)
       assert.include(bad.errors, "2 questions for which no answer counts as correct")
-      assert.include(bad.errors, '"How many dwarfs are there?": integer does not accept its own answer "seven"')
+      assert.include(
+        bad.errors,
+        '"How many dwarfs are there?": the integer grader rejects the reference answer "seven"'
+      )
       assert.include(bad.errors, '"Write f.": the task has no LiveCodeBench tests')
       const unpriced = await ask("pool", "record", "questions.jsonl", "--pool", pool)
       assert.include(unpriced.errors, "--price adder:sums=0.5/1.5")
@@ -165,7 +168,7 @@ describe.concurrent("a Conductor for one's own pool", () => {
 
       const absent = await ask("pool", "record", "questions.jsonl", "--pool", "llamacpp:./absent.gguf", "--out", "none")
       assert.strictEqual(absent.code, 1)
-      assert.match(absent.errors, /The first one: .*absent\.gguf.* Run the same command again/)
+      assert.match(absent.errors, /First error: .*absent\.gguf.* run the same command again/)
 
       const recorded = await ask("pool", "record", "questions.jsonl", ...team, "--max-cost", "3", "--samples", "1")
       assert.strictEqual(recorded.code, 0, recorded.errors)
@@ -173,7 +176,7 @@ describe.concurrent("a Conductor for one's own pool", () => {
       write("questions.jsonl", [...others, { question: "Changed?", answer: "blue" }, { question: "New?", answer: "1" }])
       const trained = await ask("pool", "train", "pool", "--json")
       assert.strictEqual(trained.code, 0, trained.errors)
-      assert.match(trained.errors, /1 recorded question changed in .*2 questions of .* not recorded/s)
+      assert.match(trained.errors, /Ignored 1 recorded question: changed in .*Ignored 2 questions of .* not recorded/s)
       const training = JSON.parse(trained.output)
       assert.strictEqual(training.trained + training.heldOut, others.length)
       const verdict = await ask("pool", "verdict", "pool", "--json")

@@ -67,7 +67,7 @@ describe.concurrent("divisi train --recipe paper --dry-run", () => {
     assert.include(output, "\n  engine   unknown\n")
     assert.match(output, /\ntime {7}unknown; at least the workers' [\d,]+ h \(/)
     for (const id of open) assert.include(output, `The price of ${id} is unknown`)
-    for (const text of ["No API key is set", "It is assumed that the median answer has 700 tokens"]) {
+    for (const text of ["No API key is set", "Assuming that the median answer has 700 tokens"]) {
       assert.include(output, text)
     }
     assert.notInclude(output, "The problems of")

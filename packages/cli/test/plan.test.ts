@@ -77,7 +77,10 @@ describe("the reader", () => {
     const text = "model_id = [99]\nsubtasks = ['x']\naccess_list = [[]]"
     assert.isTrue(Result.isSuccess(read(text)))
     assert.isTrue(Result.isFailure(read(text, { poolSize: Option.some(99) })))
-    assert.deepStrictEqual(read(text.replace("99", "-1")), Result.fail("Step 0 names worker -1; workers count from 0."))
+    assert.deepStrictEqual(
+      read(text.replace("99", "-1")),
+      Result.fail("Step 0: worker -1 does not exist. Worker indices start at 0.")
+    )
   })
 
   it("takes prose around the lists, but not strictly", () => {

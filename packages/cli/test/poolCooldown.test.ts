@@ -84,7 +84,7 @@ describe("a vendor that asks all calls to wait for a day", () => {
         const text = await divisi(check, { cwd, environment })
         assert.match(
           text.output,
-          /\n⏸ my-server is rate limited: the server sends no calls for [^;\n]+; the next call tries at \S+Z\n/
+          /\n⏸ my-server is rate limited: the server has paused calls for [^;\n]+; next attempt at \S+Z\n/
         )
         const { cooldown } = JSON.parse((await divisi([...check, "--json"], { cwd, environment })).output)
         assert.deepInclude(cooldown, { provider: "my-server", because: "rate-limited", by: "server" })
@@ -119,7 +119,7 @@ describe("a vendor that asks all calls to wait for a day", () => {
       assert.strictEqual(code, 1)
       assert.deepInclude(JSON.parse(output).cooldown, { because: "rate-limited", by: "vendor", millis: 86_400_000 })
       const text = await divisi(["pool", "check", ...pool], { cwd, environment })
-      assert.include(text.output, "⏸ my-server is rate limited: its vendor asks to wait for ")
+      assert.include(text.output, "⏸ my-server is rate limited: the vendor asked to wait for ")
     }))
 
   it("is not shown by another server, or by none", () =>
@@ -127,8 +127,8 @@ describe("a vendor that asks all calls to wait for a day", () => {
       await using vendor = await startVendor()
       const { origin } = new URL(vendor.url)
       for (const [server, code, words] of [
-        [origin, 1, "No divisi serve answers at"],
-        ["http://127.0.0.1:9", 1, "No divisi serve answers at"],
+        [origin, 1, "Cannot reach divisi serve at"],
+        ["http://127.0.0.1:9", 1, "Cannot reach divisi serve at"],
         ["ftp://x y", 2, "is not a valid address"]
       ] as const) {
         const ended = await divisi(["pool", "check", "--config", "none", "--server", server], { cwd })

@@ -97,15 +97,15 @@ describe.concurrent("a limit of cost", () => {
 
 describe.concurrent("a wrong name", () => {
   for (const [args, message] of [
-    [["--pool", "gpt-5"], '--pool: No worker is called "gpt-5": did you mean openai:gpt-5?'],
-    [["--pool", "profesor"], '--pool: No worker is called "profesor": did you mean professor?'],
+    [["--pool", "gpt-5"], '--pool: unknown worker "gpt-5". Did you mean openai:gpt-5?'],
+    [["--pool", "profesor"], '--pool: unknown worker "profesor". Did you mean professor?'],
     [["--price", "profesor=0"], "--price: profesor is not a worker of this run (did you mean professor?)."],
     [["--price", "cheap"], "Expected a price such as"],
-    [["--policy", "lexicl"], 'There is no policy "lexicl": did you mean lexical?'],
-    [["--policy", "sinlge:0"], 'There is no policy "sinlge:0": did you mean single:0?'],
-    [["--policy", "bestof:3"], 'There is no policy "bestof:3": did you mean best-of:3?'],
-    [["--policy", "lexicl:2"], 'There is no policy "lexicl:2": did you mean lexical?'],
-    [["--policy", "gpt-5-mini"], 'There is no policy "gpt-5-mini": did you mean openai:gpt-5-mini?'],
+    [["--policy", "lexicl"], 'Unknown policy "lexicl". Did you mean lexical?'],
+    [["--policy", "sinlge:0"], 'Unknown policy "sinlge:0". Did you mean single:0?'],
+    [["--policy", "bestof:3"], 'Unknown policy "bestof:3". Did you mean best-of:3?'],
+    [["--policy", "lexicl:2"], 'Unknown policy "lexicl:2". Did you mean lexical?'],
+    [["--policy", "gpt-5-mini"], 'Unknown policy "gpt-5-mini". Did you mean openai:gpt-5-mini?'],
     [["--pool", "opnai:gpt-5"], "Did you mean openai:gpt-5?"]
   ] as const) {
     it(`is reported with a suggestion: ${args.join(" ")}`, async () => {

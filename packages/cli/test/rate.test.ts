@@ -63,19 +63,19 @@ describe.concurrent("divisi rate and divisi learn", () => {
       const question = "What is six times seven?"
       await ask("run", question, "--policy", "moa")
       const planned = await ask("rate", "up")
-      assert.match(planned.output, /applies to the team .* as a whole, not to a worker in it\./)
+      assert.match(planned.output, /applies to the team .* as a whole, not to its workers\./)
       const [, run = "", step = ""] = /divisi rate up (\S+) with --step (\S+) \(/.exec(planned.output) ?? []
       const nothing = await ask("learn")
       assert.strictEqual(nothing.code, 2)
-      assert.include(nothing.errors, "29 more rated questions of 30 needed.")
+      assert.include(nothing.errors, "29 more rated questions needed, out of 30.")
       assert.include(nothing.errors, "Also rate its steps (divisi rate up --step 0.1)")
       const ofStep = await ask("rate", "up", run, "--step", step)
-      assert.match(ofStep.output, /The rating shows how good (?:calculator|poet) is at questions like this one\./)
+      assert.match(ofStep.output, /The rating counts for (?:calculator|poet) on similar questions\./)
       const alone = await ask("learn")
       assert.strictEqual(alone.code, 0, alone.errors)
       assert.match(
         alone.output,
-        /Rated so far: 1 answer of the team .*, 1 answer of|1 answer of .*, 1 answer of the team/
+        /Rated so far: 1 answer by the team .*, 1 answer by|1 answer by .*, 1 answer by the team/
       )
       assert.match(
         alone.output,
@@ -174,13 +174,13 @@ describe.concurrent("divisi rate and divisi learn", () => {
       const { output } = await ask("learn", "--head", "--from", file)
       assert.match(output, /Learned a head of 2 workers from 120 questions/)
       // The table is right wherever the head is.
-      assert.include(output, "It chooses by the question. It is not shown to be better than the table")
+      assert.include(output, "It chooses based on the question. It is not measurably better than the table")
       const events = valuesOf(
         (await ask("run", "Write a ballad on the snow at dusk.", "--policy", "head", "--json")).output
       )
       assert.strictEqual(events.findLast(({ type }) => type === "run-finished").answer, "The moon!")
       const { code, errors } = await ask("learn", "--embeddings", "hashed", "--from", file)
-      assert.deepStrictEqual([code, errors.includes("--embeddings needs --head")], [2, true])
+      assert.deepStrictEqual([code, errors.includes("--embeddings requires --head")], [2, true])
       const tasks = path.join(folder, "tasks.jsonl")
       const lines = Array.from({ length: 20 }, (_, at) =>
         JSON.stringify({ question: `Add the number ${at} to ${at + 1}!`, answer: "42" })
@@ -189,7 +189,7 @@ describe.concurrent("divisi rate and divisi learn", () => {
       assert.strictEqual((await ask("learn", "--head", "--from", file, "--evolve", tasks)).code, 2)
       // With nothing to spend it is validated alone, by workers that cost nothing.
       const evolved = await ask("learn", "--head", "--from", file, "--evolve", tasks, "--max-cost", "0", "--price", "0")
-      assert.include(evolved.output, "The fitted head is stored")
-      assert.match(evolved.output, /from 100\.0 to 100\.0 % right .* in 0 generations, 0 runs, \$0\.00/)
+      assert.include(evolved.output, "Stored the fitted head")
+      assert.match(evolved.output, /from 100\.0 to 100\.0 % .* in 0 generations, 0 runs, \$0\.00/)
     }))
 })

@@ -47,7 +47,7 @@ describe("the command that resumes a run", () => {
       assert.include(shown.output, `divisi runs resume run-1 --journal ${journal}\n`)
       const lost = await divisi(["runs", "resume", "run-1", "--journal", journal, "--config", "none"], { environment })
       assert.strictEqual(lost.code, 2)
-      assert.match(lost.errors, /The run used the workers quick, last, which are not in the present config\. Pass/)
+      assert.match(lost.errors, /The run used the workers quick, last, which are not in the current config\. Pass/)
     } finally {
       rmSync(folder, { recursive: true })
     }

@@ -217,7 +217,10 @@ describe("divisi runs purge", () => {
       const environment = ownFiles(folder)
       const none = await divisi(["runs", "purge", "--config", "none"], { environment })
       assert.strictEqual(none.code, 2)
-      assert.include(none.errors, "Give --keep, such as --keep 30d, or set retention in the config.")
+      assert.include(
+        none.errors,
+        "No retention period given. Pass --keep, such as --keep 30d, or set retention in the config."
+      )
       const own = path.join(folder, "own.config.mjs")
       fs.writeFileSync(own, 'export default { retention: "12h" }')
       const configured = await divisi(["runs", "purge", "--config", own, "--json"], { environment })
@@ -229,11 +232,11 @@ describe("divisi runs purge", () => {
       ]) {
         const refused = await divisi(["serve", "--port", "0", ...flags], { environment })
         assert.strictEqual(refused.code, 2)
-        assert.include(refused.errors, "repeats answers to requests with an Idempotency-Key for 24 hours")
+        assert.include(refused.errors, "repeat requests with an Idempotency-Key for 24 hours")
       }
       fs.writeFileSync(own, 'export default { retention: "soon" }')
       const wrong = await divisi(["runs", "purge", "--config", own], { environment })
       assert.strictEqual(wrong.code, 2)
-      assert.include(wrong.errors, 'expected an age such as "12h" or "30d"')
+      assert.include(wrong.errors, 'expected a duration such as "12h" or "30d"')
     }))
 })

@@ -11,7 +11,7 @@ describe("divisi runs report", () => {
 
       const none = await report()
       assert.deepStrictEqual([none.code, none.output], [2, ""])
-      assert.include(none.errors, "There is no such run")
+      assert.include(none.errors, "No runs found")
 
       const question = "How many minutes are there in 3 days?"
       const asked = await divisi(["run", question, "--durable", "--journal", journal, "--policy", "moa"])

@@ -122,7 +122,7 @@ describe.skipIf(!hasPostgres)("divisi serve --database", () => {
     it("learns from what was rated on either, which is in no file", async () => {
       const { secret } = await make()
       const learn = () => divisi(["learn", "--config", "none"], { environment: rating() })
-      expect((await learn()).errors).toContain("No run is rated yet")
+      expect((await learn()).errors).toContain("No rated runs yet")
       for (const [at, { url }] of servers.entries()) {
         const messages = [{ role: "user", content: `Rate ${at}` }]
         const run = (await post(url, "chat/completions", { messages }, secret)).headers.get("x-divisi-run")
@@ -131,7 +131,7 @@ describe.skipIf(!hasPostgres)("divisi serve --database", () => {
         expect(rated.status).toBe(200)
       }
       const learned = await learn()
-      expect(`${learned.output}${learned.errors}`).not.toContain("No run is rated yet")
+      expect(`${learned.output}${learned.errors}`).not.toContain("No rated runs yet")
       expect(fs.existsSync(rating().DIVISI_OUTCOMES)).toBe(false)
     })
 

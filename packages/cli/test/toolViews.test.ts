@@ -49,8 +49,8 @@ describe("views of tools", () => {
     for (const line of [
       "step 0   units: It does not support pictures, so they were left out.",
       "step 0   units: I will look.",
-      'step 0   units asks for weather({"city":"Ulm"})',
-      "step 0   weather gave (12 ms): sunny",
+      'step 0   units calls weather({"city":"Ulm"})',
+      "step 0   weather returned (12 ms): sunny",
       "step 0   total failed (12 ms): The tool failed: no network"
     ]) {
       expect(lines).toContain(line)
@@ -143,7 +143,7 @@ describe("views of tools", () => {
       assert.notMatch(line, /[\p{Cc}\u202e]/u)
       assert.isBelow(line.length, 400)
     }
-    assert.match(lines.find((line) => line.includes("asks for"))!, /asks for weather\(.*…\)$/)
+    assert.match(lines.find((line) => line.includes(" calls "))!, /calls weather\(.*…\)$/)
     for (const line of live(60, ...parts).split("\n")) {
       assert.notMatch(line, /[\p{Cc}\u202e]/u)
       assert.isAtMost(line.length, 60)

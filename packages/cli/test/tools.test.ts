@@ -31,10 +31,10 @@ describe("tools of a run", () => {
   it("that do not exist are refused with a suggestion", async () => {
     const { code, errors } = await run("?", "--tool", "wether")
     assert.strictEqual(code, 2)
-    assert.match(errors, /--tool: there is no tool "wether": did you mean weather\?/)
+    assert.match(errors, /--tool: unknown tool "wether"\. Did you mean weather\?/)
     const approving = await run("?", "--approve", "files__remov")
     assert.strictEqual(approving.code, 2)
-    assert.match(approving.errors, /--approve: there is no tool "files__remov": did you mean files__remove\?/)
+    assert.match(approving.errors, /--approve: unknown tool "files__remov"\. Did you mean files__remove\?/)
   })
 
   it("of a server that does not start are missing, which is reported, and the run continues", async () => {
@@ -49,7 +49,7 @@ describe("tools of a run", () => {
       environment: { NODE_OPTIONS: without("@divisi/tools-mcp").NODE_OPTIONS! }
     })
     assert.strictEqual(code, 2)
-    assert.match(errors, /MCP servers cannot be used\. The package @divisi\/tools-mcp \(MCP tools\) is not installed\./)
+    assert.match(errors, /Cannot use MCP servers\. The package @divisi\/tools-mcp \(MCP tools\) is not installed\./)
   })
 })
 
@@ -57,11 +57,11 @@ describe("what tools are asked and give", () => {
   const question =
     'weather {"city":"Ulm"}\nfiles__read {"name":"a\\u001b]0;owned\\u0007.txt"}\nweather {"town":1}\nno\u009bsuch'
   const told = [
-    'asker asks for weather({"city":"Ulm"})',
-    "weather gave (N ms): sunny in Ulm",
-    'asker asks for files__read({"name":"a\\u001b]0;owned\\u0007.txt"})',
-    "files__read gave (N ms): the text of a.txt",
-    'asker asks for weather({"town":1})',
+    'asker calls weather({"city":"Ulm"})',
+    "weather returned (N ms): sunny in Ulm",
+    'asker calls files__read({"name":"a\\u001b]0;owned\\u0007.txt"})',
+    "files__read returned (N ms): the text of a.txt",
+    'asker calls weather({"town":1})',
     'weather failed (N ms): The arguments do not match the tool\'s schema. Missing key at ["city"]'
   ]
   const steps = (text: string) =>
@@ -104,7 +104,7 @@ describe("approval", () => {
     assert.deepStrictEqual([code, output], [5, ""])
     assert.match(errors, /step 0 +waits for approval of order\(\{"city":"Ulm"\}\)/)
     assert.match(errors, /total +suspended in/)
-    assert.match(errors, /These tools need approval: order\. Run on a terminal, or with --approve order\.\n$/)
+    assert.match(errors, /These tools need approval: order\. Run in a terminal, or use --approve order\.\n$/)
     const json = await run('order {"city":"Ulm"}', "--json")
     assert.strictEqual(json.code, 5)
     assert.strictEqual(JSON.parse(json.output.trim().split("\n").at(-1)!).ending, "suspended")
@@ -125,7 +125,7 @@ describe("approval", () => {
       assert.strictEqual(asked.code, 5)
       const first = await kept(["runs", "resume", "kept", "--approve", "0.0.0.0"])
       assert.strictEqual(first.code, 5)
-      assert.match(first.errors, /order gave .*: ordered for Ulm/)
+      assert.match(first.errors, /order returned .*: ordered for Ulm/)
       const second = await kept(["runs", "resume", "kept", "--approve", "files"])
       assert.deepStrictEqual([second.code, second.output.trim()], [0, "ordered for Ulm | removed b"])
     }))
@@ -149,7 +149,7 @@ describe("approval", () => {
   it("does not help a tool that has no function here", async () => {
     const { code, errors } = await run("total", "--approve", "all")
     assert.strictEqual(code, 5)
-    assert.match(errors, /The config has no function for total/)
+    assert.match(errors, /The config does not implement total/)
   })
 
   describe.runIf(PseudoTerminal.isThere)("on a terminal", () => {

@@ -30,7 +30,7 @@ describe.concurrent("divisi train", () => {
       assert.match(output, /\n23\/23 learn {2}reward [\d.]+ {2}right \d+ % {2}parsed \d+ % {2}steps [\d.]+ {2}/)
       assert.match(
         output,
-        /\nFinished: 23 iterations, play \$[\d.]+\. Read it with `divisi train report runs\/toy`\.\n$/
+        /\nFinished: 23 iterations, play \$[\d.]+\. Write a report with `divisi train report runs\/toy`\.\n$/
       )
       assert.notInclude(output, "\u001b")
       assert.deepInclude(JSON.parse(readFileSync(path.join(cwd, "runs/toy/recipe.json"), "utf8")), { recipe: "toy" })
@@ -91,7 +91,7 @@ describe.concurrent("recipes of a config", () => {
         assert.strictEqual(resumed.code, 0)
         const lost = await divisi(["train", "resume", "a"], { cwd })
         assert.strictEqual(lost.code, 2)
-        assert.include(lost.errors, `There is no recipe "${recipe}"`)
+        assert.include(lost.errors, `Unknown recipe "${recipe}"`)
       }))
   }
 })
@@ -117,7 +117,7 @@ describe.concurrent("a run that was trained", () => {
       const best = await divisi(["train", "export", "a", "--to", "gguf", "--checkpoint", "best", "--out", "x"], { cwd })
       assert.include(best.errors, "Take --checkpoint last.")
       const none = await divisi(["train", "export", "a", "--to", "gguf", "--checkpoint", "7", "--out", "x"], { cwd })
-      assert.include(none.errors, "There is no checkpoint 7. Available: best, last, ")
+      assert.include(none.errors, "Checkpoint 7 does not exist. Available: best, last, ")
 
       rmSync(path.join(cwd, "a/metrics.jsonl"))
       const early = await divisi(["train", "report", "a"], { cwd })

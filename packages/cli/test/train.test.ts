@@ -32,10 +32,10 @@ describe.concurrent("divisi train", () => {
 
   for (const [what, args, message] of [
     ["no recipe", ["train"], "Choose a recipe with --recipe. Available:\n  gym: "],
-    ["an unknown recipe", ["train", "--recipe", "soup"], 'There is no recipe "soup". There are:\n  gym: '],
-    ["an object's own names", ["train", "--recipe", "constructor"], 'There is no recipe "constructor".'],
-    ["another engine", [...short, "--engine", "tinker"], "cannot be trained with the engine"],
-    ["no run to go on with", ["train", "resume", "nowhere"], "There is no training run in nowhere"],
+    ["an unknown recipe", ["train", "--recipe", "soup"], 'Unknown recipe "soup". Available:\n  gym: '],
+    ["an object's own names", ["train", "--recipe", "constructor"], 'Unknown recipe "constructor".'],
+    ["another engine", [...short, "--engine", "tinker"], "does not support the engine"],
+    ["no run to go on with", ["train", "resume", "nowhere"], "nowhere contains no training run"],
     ["no run to report", ["train", "report", "nowhere"], "No training run in nowhere"],
     ["no format", ["train", "export", "nowhere", "--out", "x"], "--to"],
     ["no iterations", [...short.slice(0, -1), "0"], "Expected a whole number of at least 1"]
@@ -114,11 +114,11 @@ describe.concurrent("a training that learns nothing", () => {
 describe.concurrent("recipes of a config", () => {
   it("are named when another is asked for", async () => {
     const { errors } = await divisi(["train", "--recipe", "none", ...ours])
-    assert.include(errors, "  mine: of the config\n")
+    assert.include(errors, "  mine: from the config\n")
   })
 
   for (const [recipe, message] of [
-    ["broken", "The recipe broken cannot be used: There is no oven."],
+    ["broken", "Cannot use the recipe broken: There is no oven."],
     ["empty", "The recipe empty does not return"],
     ["uninstalled", "(the Tinker engine) is not installed. Install it next to @divisi/cli: `npm install"]
   ] as const) {

@@ -77,7 +77,7 @@ describe("divisi train export of a run at a server", () => {
             ])
             const whole = yield* run("train", "export", "run", "--to", "gguf", "--out", "x.gguf")
             assert.strictEqual(whole.code, 2)
-            assert.include(whole.errors, "does not export gguf, only: peft, gguf-lora.")
+            assert.include(whole.errors, "cannot export gguf. Supported formats: peft, gguf-lora.")
           })
         )
       )

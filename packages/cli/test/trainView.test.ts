@@ -120,7 +120,7 @@ describe("training on a terminal", () => {
       output.close()
       assert.deepStrictEqual(terminal.text().slice(-2), [
         "Stopped after 22 of 24 iterations. Resume with `divisi train resume runs/gym`.",
-        "Read it with `divisi train report runs/gym`."
+        "Write a report with `divisi train report runs/gym`."
       ])
       assert.isTrue(terminal.isCursorShown)
     } finally {
@@ -157,7 +157,7 @@ describe("training in plain lines", () => {
         "21/24 learn  reward 0.25  right 61 %  parsed 99 %  steps 1.8  abacus 75 %, almanac 25 %  entropy 0.555  gradient 0.432  2 of 12 groups alike  $0.10 of $2.00, about $0.30 remaining  4 min 30 s left",
         "22/24 learn  reward 0.75  right 61 %  parsed 99 %  steps 1.8  abacus 75 %, almanac 25 %  entropy 0.555  gradient 0.432  2 of 12 groups alike  $0.20 of $2.00, about $0.20 remaining  3 min 00 s left",
         "Stopped by the limit of $2.00 after 22 of 24 iterations.",
-        "Resume with `divisi train resume runs/gym --max-cost <more>`. Read it with `divisi train report runs/gym`."
+        "Resume with `divisi train resume runs/gym --max-cost <more>`. Write a report with `divisi train report runs/gym`."
       ]
     )
   })

@@ -183,7 +183,7 @@ describe("the final view", () => {
       { type: "round-started", round: 0 },
       { type: "run-finished", ending: "failed", spend, durationMillis: 5 }
     ]
-    const said = "impossible usage was reported (outputTokens: -90); an estimate is used instead"
+    const said = "invalid usage was reported (outputTokens: -90); an estimate is used instead"
     assert.include(final(parts, 120), said)
     assert.include(plain(events(parts)), `total    ${said}`)
   })

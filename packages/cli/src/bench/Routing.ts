@@ -48,13 +48,13 @@ const readQuestions = (file: string, embedder: Embedder.Embedder | undefined) =>
     const unusable: Array<string> = []
     const read = yield* Outcomes.read(file, { onUnusable: (problem) => unusable.push(problem) })
     if (unusable.length > 0) {
-      const lines = unusable.length === 1 ? "1 line is" : `${unusable.length} lines are`
-      process.stderr.write(`divisi: ${clean(`${lines} left out. ${unusable[0]}`)}\n`)
+      const lines = unusable.length === 1 ? "1 line" : `${unusable.length} lines`
+      process.stderr.write(`divisi: ${clean(`skipped ${lines}. ${unusable[0]}`)}\n`)
     }
     const texts = read.filter(({ text }) => text !== undefined)
     const { questions, workers } = RoutingBench.comparable(texts)
     if (questions.length < read.length) {
-      const left = `${questions.length} of ${read.length} questions are compared: those for which all ${workers.length} workers have a score`
+      const left = `comparing ${questions.length} of ${read.length} questions: those with a score for each of the ${workers.length} workers`
       process.stderr.write(`divisi: ${left}.\n`)
     }
     const examples = yield* Outcomes.examples(questions, embedder)
@@ -70,7 +70,7 @@ const shareOf = ({ costAtEqualScoreUsd, costUsd }: RoutingBench.Standing): strin
 
 const textOf = (standings: ReadonlyArray<RoutingBench.Standing>): string =>
   table([
-    ["policy", "score", "USD per 1,000", "to the best single", "±", "at equal cost", "±", "cost at equal score"],
+    ["policy", "score", "USD per 1,000", "vs. best single worker", "±", "at equal cost", "±", "cost at equal score"],
     ...standings.map((one) => [
       one.policy,
       points(one.score),
@@ -112,7 +112,7 @@ export const routing = (input: RoutingInput): Effect.Effect<void, Failure> =>
       (error) =>
         error._tag === "RoutingBenchError" ? usage(`${input.outcomes}: ${error.message}`) : failed(error.message)
     )
-    if (standings.length === 0) return yield* usage(`There is no policy ${Option.getOrThrow(input.only)} to compare.`)
+    if (standings.length === 0) return yield* usage(`--only: unknown policy ${Option.getOrThrow(input.only)}.`)
     stdout.write(
       `${input.json ? standings.map((one) => JSON.stringify(one)).join("\n") : `${textOf(standings)}\n${explained}`}\n`
     )

@@ -12,24 +12,24 @@ const routing = Command.make("routing", routingFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Compares routers on recorded outcomes. Each router trains on 70 % of the questions (or kinds) and is tested on the",
-      "rest, in ten random splits. The baseline is the worker that was best on the training questions. No model is called."
+      "Compare routers on recorded outcomes. Each router trains on 70 % of the questions (or kinds) and is tested on the",
+      "rest, in ten random splits. The baseline is the worker with the best score in training. No model is called."
     )
   ),
   Command.withShortDescription("Compare routers on recorded outcomes"),
   Command.withExamples([
     {
       command: "divisi bench routing --outcomes outcomes.jsonl.gz",
-      description: "On known kinds of questions"
+      description: "Hold out questions"
     },
     {
       command: "divisi bench routing --outcomes outcomes.jsonl.gz --split kind --json",
-      description: "On unknown kinds of questions"
+      description: "Hold out whole kinds of questions"
     }
   ])
 )
 
 export const bench = Command.make("bench").pipe(
-  Command.withDescription("Compares routers on recorded outcomes, without calling a model."),
+  Command.withDescription("Compare routers on recorded outcomes, without calling a model."),
   Command.withSubcommands([routing])
 )

@@ -8,11 +8,11 @@ export const routingFlags = {
   outcomes: Flag.String("outcomes").pipe(
     Flag.withMetavar("<file>"),
     Flag.withDescription(
-      'Graded answers, one question per line with the scores of all workers: {"question":"…","kind":"…","scores":{"a":1,"b":0}}; .gz is decompressed'
+      'File of graded answers, one question per line. Each line is {"question":"…","kind":"…","scores":{"a":1,"b":0}}, with the scores of all workers; .gz files are decompressed'
     )
   ),
   split: Flag.Literals("split", RoutingBench.splits).pipe(
-    Flag.withDescription("Held-out unit: question (default), or kind"),
+    Flag.withDescription("Unit to hold out for the test (default question)"),
     Flag.withDefault("question")
   ),
   repeats: whole("repeats", 1).pipe(Flag.withDescription("Number of random splits (default 10)"), Flag.withDefault(10)),
@@ -24,7 +24,7 @@ export const routingFlags = {
   embeddings: text(
     "embeddings",
     "<vendor:model>",
-    "Embedding model instead of hashed words: llamacpp:minilm.gguf (reads the first 48 tokens of a question)"
+    "Embedding model, e.g. llamacpp:minilm.gguf (default: hashed words). It reads the first 48 tokens of a question"
   ),
   seed,
   json: toggle("json", "Print one JSON object per policy")

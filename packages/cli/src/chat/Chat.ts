@@ -78,7 +78,7 @@ const save = (chat: Chat, name: string): Effect.Effect<void> => {
   if (existsSync(file)) return Effect.sync(() => chat.talk.note(`${file} already exists. Choose another file.`))
   return WholeFile.write(file, Conversation.saved(chat.conversation)).pipe(
     Effect.match({
-      onSuccess: () => chat.talk.note(`Saved in ${file}.`),
+      onSuccess: () => chat.talk.note(`Saved to ${file}.`),
       onFailure: ({ message }) => chat.talk.note(message)
     })
   )
@@ -90,7 +90,7 @@ const command = Effect.fnUntraced(function* (chat: Chat, line: string) {
   const last = chat.conversation.runs.at(-1)
   switch (name) {
     case "/plan":
-      if (last === undefined) chat.talk.note("You have not asked anything yet.")
+      if (last === undefined) chat.talk.note("No question asked yet.")
       else chat.talk.plan(last)
       return true
     case "/cost":
@@ -98,7 +98,7 @@ const command = Effect.fnUntraced(function* (chat: Chat, line: string) {
       return true
     case "/reset":
       chat.conversation = Conversation.reset(chat.conversation)
-      chat.talk.note("The conversation is cleared.")
+      chat.talk.note("Conversation cleared.")
       return true
     case "/save":
       yield* save(chat, rest.join(" "))
@@ -159,7 +159,7 @@ const start = Effect.fnUntraced(function* (input: ChatInput): Effect.fn.Return<v
   if (chat.isTyped) {
     const ids = options.pool.workers.map(({ id }) => oneLine(id))
     chat.talk.note(
-      `Talking with ${ids.length > 6 ? Format.count(ids.length, "worker") : ids.join(", ")}. /help lists commands.`
+      `Chatting with ${ids.length > 6 ? Format.count(ids.length, "worker") : ids.join(", ")}. Type /help for a list of commands.`
     )
   }
   const finish = Effect.sync(() => {

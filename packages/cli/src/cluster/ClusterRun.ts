@@ -33,11 +33,9 @@ const retaining = Effect.fnUntraced(function* (
   if (keepMillis === undefined) return
   const stores = yield* Retention.storesOf({ database, cache: Services.of(config, input).cache })
   const keeping = Retention.keeping(stores, keepMillis, {
-    onPurged: (stores) => void stdout.write(`Removed as older than --keep: ${Retention.textOf(stores)}\n`),
+    onPurged: (stores) => void stdout.write(`Deleted data older than --keep: ${Retention.textOf(stores)}\n`),
     onFailed: (message) =>
-      void process.stderr.write(
-        `divisi: ${message} Older content could not be removed; the next attempt is in an hour.\n`
-      ),
+      void process.stderr.write(`divisi: ${message} Expired data could not be deleted. Retrying in an hour.\n`),
     vacuum: database?.vacuum
   })
   yield* Effect.forkScoped(keeping)
@@ -64,7 +62,7 @@ const works = Effect.fnUntraced(function* (input: WorkInput): Effect.fn.Return<v
         yield* HealthPort.listen(runs, address.listenHost ?? address.host, input.healthPort.value)
       }
       yield* retaining(input, config, database)
-      yield* print(`Executes runs at ${address.host}:${address.port}`)
+      yield* print(`Executing runs at ${address.host}:${address.port}`)
       yield* orFail(runs.drained)
     })
   )
@@ -90,7 +88,7 @@ export const submit = (input: SubmitInput): Effect.Effect<void, Failure> =>
       if (!input.follow) return yield* print(id)
       const { answer, detail, ending } = yield* runs.result(id)
       if (answer !== undefined) yield* print(answer)
-      if (ending !== "answered") return yield* failed(`The run ${id} ended as ${ending}. ${detail ?? ""}`.trim())
+      if (ending !== "answered") return yield* failed(`Run ${id} ended with status ${ending}. ${detail ?? ""}`.trim())
     })
   )
 

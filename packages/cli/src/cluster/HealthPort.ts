@@ -17,10 +17,10 @@ const isReady = ({ journal }: ClusterRuns.ClusterRuns): Effect.Effect<boolean> =
 const metricsOf = (runs: ClusterRuns.ClusterRuns): string => {
   const { calls, runs: count } = runs.size()
   return [
-    "# HELP divisi_cluster_runs Runs that this server executes.",
+    "# HELP divisi_cluster_runs Number of runs in progress on this server.",
     "# TYPE divisi_cluster_runs gauge",
     `divisi_cluster_runs ${count}`,
-    "# HELP divisi_cluster_calls_in_flight Calls of these runs in flight.",
+    "# HELP divisi_cluster_calls_in_flight Number of calls in flight on this server.",
     "# TYPE divisi_cluster_calls_in_flight gauge",
     `divisi_cluster_calls_in_flight ${calls}`,
     ""
@@ -55,9 +55,7 @@ export const listen = Effect.fnUntraced(function* (
     })
   )
   yield* Effect.callback<void, Failure>((resume) => {
-    server.once("error", ({ message }) =>
-      resume(Effect.fail(failed(`Cannot listen on ${host}, port ${port}: ${message}.`)))
-    )
+    server.once("error", ({ message }) => resume(Effect.fail(failed(`Cannot listen on ${host}:${port}: ${message}.`))))
     server.listen(port, host, () => resume(Effect.void))
   })
 })

@@ -16,12 +16,12 @@ const print = (text: string) => Effect.sync(() => void stdout.write(`${text}\n`)
 const seconds = (millis: number) => `${Math.max(0, Math.round(millis / 1_000))} s ago`
 
 const lines = ({ owners, pendingMessages, servers, trainings, works }: Operations.Status): ReadonlyArray<string> => [
-  servers.length === 0 ? "No server executes runs." : "Servers:",
+  servers.length === 0 ? "No servers are running." : "Servers:",
   ...servers.map(({ address, isDraining, isHealthy, seenMillis }) => {
     const state = isDraining ? "draining" : isHealthy ? "healthy" : "unhealthy"
     return `  ${address}  ${state}, seen ${seconds(seenMillis)}`
   }),
-  `Messages to handle: ${pendingMessages}`,
+  `Pending messages: ${pendingMessages}`,
   ...(owners.length === 0 ? [] : ["Runs in progress:"]),
   ...owners.map(({ process, runs }) => `  ${process}  ${runs}`),
   ...shared("evaluations", "samples", works),
@@ -52,7 +52,7 @@ export const drain = (input: DrainInput): Effect.Effect<void, Failure> =>
       const { servers } = yield* orFail(modules.Operations.status(postgres, Option.getOrUndefined(input.versionGroup)))
       const names = servers.map(({ address }) => address)
       if (!names.includes(input.address)) {
-        return yield* usage(`There is no server ${input.address}. Known: ${names.join(", ") || "none"}.`)
+        return yield* usage(`Server ${input.address} not found. Known servers: ${names.join(", ") || "none"}.`)
       }
       yield* orFail(modules.Operations.drain(postgres, input.address))
       yield* print(`${input.address} drains.`)

@@ -15,7 +15,7 @@ export interface Input {
   readonly versionGroup: Option.Option<string>
 }
 
-const missing = usage("Name the database with --database, DIVISI_DATABASE, or serve.database in the config.")
+const missing = usage("No database given. Set it with --database, DIVISI_DATABASE, or serve.database in the config.")
 
 /** Opens the database. Waits if it is still starting. */
 export const open = Effect.fnUntraced(function* ({ config, database }: Input) {

@@ -10,31 +10,31 @@ const runs = Effect.promise(() => import("./ClusterRun.ts"))
 const work = Command.make("work", workFlags, (input) => Effect.flatMap(runs, (Runs) => Runs.work(input))).pipe(
   Command.withDescription(
     paragraphs(
-      "Executes the cluster's runs with the team from the config until it is stopped. All servers need the same config.",
+      "Execute the cluster's runs with the team from the config until stopped. All servers need the same config.",
       "",
-      "On SIGTERM, Ctrl-C or `divisi cluster drain` it makes no further call, waits for those in flight, and hands its",
-      "runs over to the other servers."
+      "On SIGTERM, Ctrl-C or `divisi cluster drain`, the server makes no new calls, waits for calls in flight, and hands",
+      "its runs over to the other servers."
     )
   ),
   Command.withShortDescription("Execute runs"),
   Command.withExamples([
-    { command: "divisi cluster work --address 10.0.0.7:9100 --max-cost 1", description: "With a cost limit per run" }
+    { command: "divisi cluster work --address 10.0.0.7:9100 --max-cost 1", description: "Limit the cost per run" }
   ])
 )
 
 const submit = Command.make("submit", submitFlags, (input) => Effect.flatMap(runs, (Runs) => Runs.submit(input))).pipe(
-  Command.withDescription("Submits a run and prints its id. One of the servers executes it."),
+  Command.withDescription("Submit a run and print its id. One of the servers executes it."),
   Command.withShortDescription("Submit a run"),
   Command.withExamples([{ command: 'divisi cluster submit "2+2" --follow', description: "Wait for the answer" }])
 )
 
 const follow = Command.make("follow", runFlags, (input) => Effect.flatMap(runs, (Runs) => Runs.follow(input))).pipe(
-  Command.withDescription("Prints the journal of a run as JSON Lines, and follows it to its end."),
+  Command.withDescription("Print the journal of a run as JSON Lines, and follow it until the run ends."),
   Command.withShortDescription("Follow a run")
 )
 
 const cancel = Command.make("cancel", runFlags, (input) => Effect.flatMap(runs, (Runs) => Runs.cancel(input))).pipe(
-  Command.withDescription("Cancels a run. No further calls are made."),
+  Command.withDescription("Cancel a run. No further calls are made."),
   Command.withShortDescription("Cancel a run")
 )
 
@@ -42,7 +42,7 @@ const status = Command.make("status", statusFlags, (input) =>
   Effect.flatMap(operations, (Operate) => Operate.status(input))
 ).pipe(
   Command.withDescription(
-    "Lists the servers, the runs in progress, and the evaluations and trainings that machines share."
+    "List the servers, the runs in progress, and the evaluations and training runs shared by several machines."
   ),
   Command.withShortDescription("List servers, runs and evaluations")
 )
@@ -50,16 +50,14 @@ const status = Command.make("status", statusFlags, (input) =>
 const drain = Command.make("drain", drainFlags, (input) =>
   Effect.flatMap(operations, (Operate) => Operate.drain(input))
 ).pipe(
-  Command.withDescription("Makes a server hand over its runs and exit."),
+  Command.withDescription("Make a server hand over its runs and exit."),
   Command.withShortDescription("Drain a server")
 )
 
 const migrate = Command.make("migrate", placeFlags, (input) =>
   Effect.flatMap(operations, (Operate) => Operate.migrate(input))
 ).pipe(
-  Command.withDescription(
-    "Creates or updates the database tables. Run it before you start the servers of a new version."
-  ),
+  Command.withDescription("Create or update the database tables. Run this before starting servers of a new version."),
   Command.withShortDescription("Create or update the tables")
 )
 
@@ -67,14 +65,14 @@ const purge = Command.make("purge", purgeFlags, (input) =>
   Effect.flatMap(operations, (Operate) => Operate.purge(input))
 ).pipe(
   Command.withDescription(
-    "Removes shared evaluations and cancellations older than --older-than, and the stored messages of runs that have not changed for that long. The runs themselves stay: see `divisi runs purge`."
+    "Delete shared evaluations and cancellations older than --older-than, and the stored messages of runs that have not changed for that long. The runs themselves are not deleted: see `divisi runs purge`."
   ),
-  Command.withShortDescription("Remove old evaluations and messages")
+  Command.withShortDescription("Delete old evaluations and messages")
 )
 
 export const cluster = Command.make("cluster").pipe(
   Command.withDescription(
-    "Executes and manages runs on many machines that share a Postgres database. Requires @divisi/cluster."
+    "Execute and manage runs on several machines that share a Postgres database. Requires @divisi/cluster."
   ),
   Command.withSubcommands([work, submit, follow, cancel, status, drain, migrate, purge])
 )

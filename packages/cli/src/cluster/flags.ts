@@ -9,7 +9,7 @@ import { flags as ofRun } from "../run/flags.ts"
 const database = Flag.Redacted("database").pipe(
   Flag.withMetavar("<url>"),
   Flag.withDescription(
-    "Postgres shared by the machines: postgres://user@host/name (default: DIVISI_DATABASE, or serve.database in the config). The password can be in PGPASSWORD"
+    "Postgres database shared by the machines, e.g. postgres://user@host/name. Default: DIVISI_DATABASE, or serve.database in the config. The password can be set in PGPASSWORD"
   ),
   Flag.optional
 )
@@ -17,7 +17,7 @@ const database = Flag.Redacted("database").pipe(
 const versionGroup = text(
   "version-group",
   "<name>",
-  "Servers execute only runs of their own version group. Use it to separate the old and the new version in a deployment"
+  "Version group. Servers execute only runs of their own group, which separates old and new versions during a deployment"
 )
 
 /** Flags that select the database. */
@@ -40,7 +40,7 @@ export const workFlags = {
   address: Flag.String("address").pipe(
     Flag.filterMap(
       (text) => Option.fromUndefinedOr(parseAddress(text)),
-      () => "Expected a host and a port such as 10.0.0.7:9100"
+      () => "Expected host:port, e.g. 10.0.0.7:9100"
     ),
     Flag.withMetavar("<host:port>"),
     Flag.withDescription(
@@ -48,10 +48,14 @@ export const workFlags = {
     ),
     Flag.withDefault({ host: "127.0.0.1", port: 9_100 })
   ),
-  listen: text("listen", "<host>", "Local address to listen on, if it differs from --address: 0.0.0.0 in a container"),
+  listen: text(
+    "listen",
+    "<host>",
+    "Local address to listen on, if different from --address, e.g. 0.0.0.0 in a container"
+  ),
   healthPort: whole("health-port", 1).pipe(
     Flag.withMetavar("<number>"),
-    Flag.withDescription("Port for /health/live, /health/ready and /metrics over HTTP (default: none)"),
+    Flag.withDescription("HTTP port for /health/live, /health/ready and /metrics (default: none)"),
     Flag.optional
   ),
   concurrency: whole("concurrency", 1).pipe(
@@ -60,7 +64,7 @@ export const workFlags = {
   ),
   keep: age(
     "keep",
-    "Retention period of stored runs and their messages, responses, outcomes and cached answers, e.g. 30d; older ones are deleted on startup and hourly (default: retention in the config, or forever)"
+    "Delete stored data older than this, on startup and hourly, e.g. 30d. Applies to runs, their messages, responses, outcomes and cached answers. Default: retention in the config, or never"
   ),
   maxCost: cost("max-cost", "Maximum cost of one run, in USD; never exceeded"),
   timeout: timeout("Maximum duration of one run, e.g. 30s or 2m")
@@ -86,7 +90,7 @@ export const runFlags = { ...place, run }
 /** Parsed flags of the commands for a single run. */
 export type RunInput = Command.Command.Config.Infer<typeof runFlags>
 
-export const statusFlags = { ...place, json: toggle("json", "Print the state as JSON") }
+export const statusFlags = { ...place, json: toggle("json", "Print the status as JSON") }
 
 /** Parsed flags of `divisi cluster status`. */
 export type StatusInput = Command.Command.Config.Infer<typeof statusFlags>
@@ -99,7 +103,7 @@ export type PlaceInput = Command.Command.Config.Infer<typeof placeFlags>
 export const drainFlags = {
   ...place,
   address: Argument.String("address").pipe(
-    Argument.withDescription("Host and port of the server, as `divisi cluster status` lists it")
+    Argument.withDescription("Host and port of the server, as shown by `divisi cluster status`")
   )
 }
 

@@ -69,7 +69,7 @@ const isOfAnother = (file: string): boolean => {
 const load = (file: string, version: number): Effect.Effect<Loaded, Failure> => {
   const shown = ConfigModule.shownAs(file)
   if (!/\.[cm]?[jt]s$/.test(file)) {
-    return Effect.fail(usage(`${shown} is not a config. A config is a module, such as ${names[0]}.`))
+    return Effect.fail(usage(`${shown} is not a config file. Use a module such as ${names[0]}.`))
   }
   return Effect.gen(function* () {
     const exported = yield* ConfigModule.read(file, { version })
@@ -86,8 +86,8 @@ const load = (file: string, version: number): Effect.Effect<Loaded, Failure> => 
 const named = (given: string, version: number): Effect.Effect<Loaded, Failure> => {
   const file = path.resolve(given)
   const found = statSync(file, { throwIfNoEntry: false })
-  if (found === undefined) return Effect.fail(usage(`There is no config file ${given}.`))
-  if (found.isDirectory()) return Effect.fail(usage(`${given} is a folder. Name the config file in it.`))
+  if (found === undefined) return Effect.fail(usage(`Config file ${given} does not exist.`))
+  if (found.isDirectory()) return Effect.fail(usage(`${given} is a folder. Pass the path of the config file in it.`))
   return load(file, version)
 }
 
@@ -97,12 +97,14 @@ const nearest = (file: string, others: ReadonlyArray<string>, version: number): 
   const shown = ConfigModule.shownAs(file)
   if (isOfAnother(file)) {
     return Effect.fail(
-      usage(`${shown} belongs to another user, so it is not run. Pass it with --config, or use --config none.`)
+      usage(
+        `${shown} belongs to another user, so it was not loaded. To use it, pass it with --config. To ignore it, pass --config none.`
+      )
     )
   }
   // A config in the working directory is expected, so it is not mentioned.
-  if (path.dirname(file) !== process.cwd()) tell(`the config is ${shown}`)
-  if (others.length > 0) tell(`${shown} is the config; ignored: ${others.map(ConfigModule.shownAs).join(", ")}`)
+  if (path.dirname(file) !== process.cwd()) tell(`using config ${shown}`)
+  if (others.length > 0) tell(`using config ${shown}; ignoring ${others.map(ConfigModule.shownAs).join(", ")}`)
   return load(file, version)
 }
 

@@ -202,6 +202,6 @@ export const read = (
     })
     const exported = exportOf(module)
     return exported === undefined
-      ? yield* usage(`${shownAs(file)} has no default export: write \`${wanted}\`.`)
+      ? yield* usage(`${shownAs(file)} has no default export. Add \`${wanted}\`.`)
       : exported
   })

@@ -31,9 +31,9 @@ const whole = (least: number) => {
   return Schema.Int.annotate({ message }).check(Schema.isGreaterThanOrEqualTo(least, { message }))
 }
 
-const Text = Schema.NonEmptyString.annotate({ message: "Expected a text" })
+const Text = Schema.NonEmptyString.annotate({ message: "Expected a string" })
 
-const ageMessage = 'Expected an age such as "12h" or "30d"'
+const ageMessage = 'Expected a duration such as "12h" or "30d"'
 
 const Age = Schema.String.annotate({ message: ageMessage }).check(
   Schema.makeFilter((text) => parseAge(text) !== undefined || ageMessage)
@@ -58,17 +58,17 @@ const Pricing = Schema.Struct({
 const Worker = open({ id: Text, generate: Callable, pricing: Schema.optional(Pricing) })
 
 const Workers = Schema.Array(Worker)
-  .annotate({ message: "Expected a pool, or an array of workers" })
+  .annotate({ message: "Expected a pool or an array of workers" })
   .check(Schema.isMinLength(1, { message: "Expected at least one worker" }))
 
-const Texts = Schema.Array(Text).annotate({ message: "Expected a list of texts" })
+const Texts = Schema.Array(Text).annotate({ message: "Expected an array of strings" })
 
 /** A string or `Redacted` secret. The schema does not read its value. */
 const Secret = Schema.declare(
   (value): value is unknown => typeof value === "string" || Redacted.isRedacted(value)
-).annotate({ message: "Expected a text" })
+).annotate({ message: "Expected a string" })
 
-const Secrets = Schema.Record(Schema.String, Secret).annotate({ message: "Expected an object of texts" })
+const Secrets = Schema.Record(Schema.String, Secret).annotate({ message: "Expected an object with string values" })
 
 const isTextOrUrl = (value: unknown): value is string | URL =>
   (typeof value === "string" && value !== "") || value instanceof URL
@@ -85,17 +85,17 @@ const McpServer = Schema.Struct({
   headers: Schema.optional(Secrets),
   tools: Schema.optional(Texts),
   needsApproval: Schema.optional(
-    Schema.declare(isChoice).annotate({ message: "Expected true, false, or a list of tools" })
+    Schema.declare(isChoice).annotate({ message: "Expected true, false, or an array of tool names" })
   ),
   timeoutMillis: Schema.optional(finite(0)),
   startMillis: Schema.optional(finite(0)),
   maxResultCharacters: Schema.optional(finite(0))
-}).annotate({ message: "Expected an MCP server: a command to start, or a url" })
+}).annotate({ message: "Expected an MCP server with a command or a url" })
 
 const ConfigSchema = Schema.Struct({
   pool: optional(Workers),
   policy: optional(
-    open({ name: Text, propose: Callable }).annotate({ message: "Expected a policy, or the name of one" })
+    open({ name: Text, propose: Callable }).annotate({ message: "Expected a policy or the name of a policy" })
   ),
   ...RunSettings.fields,
   checks: optional(
@@ -103,8 +103,8 @@ const ConfigSchema = Schema.Struct({
       Schema.String,
       Schema.declare(
         (value): value is Check.Check | string => Check.isCheck(value) || (typeof value === "string" && value !== "")
-      ).annotate({ message: 'Expected a check, or a text such as "command:npm test"' })
-    ).annotate({ message: "Expected an object of checks, by name" })
+      ).annotate({ message: 'Expected a check, or a string such as "command:npm test"' })
+    ).annotate({ message: "Expected an object of checks, keyed by name" })
   ),
   cache: optional(
     Schema.Struct({
@@ -112,13 +112,13 @@ const ConfigSchema = Schema.Struct({
       maxEntries: optional(whole(0)),
       maxBytes: optional(whole(0)),
       timeToLive: optional(Schema.Unknown)
-    }).annotate({ message: "Expected a file name, or an object of settings" })
+    }).annotate({ message: "Expected a file name or an object of settings" })
   ),
   prices: optional(
     Schema.Record(
       Schema.String,
       Schema.Union([Schema.Literal(0), Pricing]).annotate({
-        message: "Expected 0, or inputPerMillion and outputPerMillion"
+        message: "Expected 0, or an object with inputPerMillion and outputPerMillion"
       })
     )
   ),
@@ -127,15 +127,15 @@ const ConfigSchema = Schema.Struct({
   serve: optional(
     Schema.Struct({
       aliases: Schema.optional(
-        Schema.Record(Schema.String, Text).annotate({ message: "Expected an object of models, by name" })
+        Schema.Record(Schema.String, Text).annotate({ message: "Expected an object that maps aliases to models" })
       ),
       database: Schema.optional(Secret),
       fast: Schema.optional(Text),
       policies: Schema.optional(
-        Schema.Array(Text).annotate({ message: 'Expected a list of names of policies, as in ["router:half"]' })
+        Schema.Array(Text).annotate({ message: 'Expected an array of policy names such as ["router:half"]' })
       ),
       origins: Schema.optional(
-        Schema.Array(Text).annotate({ message: 'Expected a list of origins, as in ["http://localhost:3000"]' })
+        Schema.Array(Text).annotate({ message: 'Expected an array of origins such as ["http://localhost:3000"]' })
       ),
       limits: Schema.optional(
         Schema.Struct({
@@ -148,7 +148,7 @@ const ConfigSchema = Schema.Struct({
           mediaBytes: optional(whole(1)),
           inFlightBytes: optional(whole(1)),
           callerInFlightBytes: optional(whole(1))
-        }).annotate({ message: "Expected an object of limits, as in { bodyBytes: 1048576 }" })
+        }).annotate({ message: "Expected an object of limits such as { bodyBytes: 1048576 }" })
       ),
       content: Schema.optional(Schema.Literals(["full", "none"]).annotate({ message: 'Expected "full" or "none"' })),
       housekeeping: Schema.optional(
@@ -277,10 +277,10 @@ const explain = (config: unknown, issue: SchemaIssue.Issue): string => {
   const { message, path: segments = [] } = format(issue).issues[0]!
   const keys = segments.map((segment) => (typeof segment === "object" ? segment.key : segment))
   const field = keys.length === 0 ? "" : `${pathText(keys)}: `
-  if (message === "Missing key") return `${field}is missing`
+  if (message === "Missing key") return `${field}required, but missing`
   if (message.startsWith(unexpected)) {
     const meant = meantBy(keys, message.split("\n").slice(1))
-    return `${field}is not a setting${meant === undefined ? "" : ` (did you mean ${meant}?)`}`
+    return `${field}unknown setting${meant === undefined ? "" : ` (did you mean ${meant}?)`}`
   }
   return `${field}${sentence(message)}, got ${kindOf(at(config, keys))}`
 }

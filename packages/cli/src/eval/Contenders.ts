@@ -81,7 +81,7 @@ const recorded =
         ? Effect.succeed(samples)
         : Effect.fail(
             usage(
-              `--offline: ${lost.length} of the answers that baselines learn from are not recorded; the first missing one is ${lost[0]!.policy}'s answer to ${lost[0]!.task.id}.`
+              `--offline: ${lost.length} answers needed to train the baselines are not recorded. The first missing one is the answer of ${lost[0]!.policy} to ${lost[0]!.task.id}.`
             )
           )
     })

@@ -59,13 +59,13 @@ const text = ({ rows, tasks, terms }: ReportDiff.Diff): string => {
   const head = ["policy", "benchmark", "first %", "second %", "difference", "95 % interval", "p (Holm)", "questions"]
   return [
     rows.length === 0
-      ? "The reports do not share a benchmark and policy. Name pairs with --policies."
+      ? "The reports have no benchmark and policy in common. Pair policies with different names with --policies."
       : table([head, ...rows.map(rowText)]),
     "",
     `${Format.count(tasks.both, "task")} in both, ${tasks.onlyFirst} only in the first, ${tasks.onlySecond} only in the second`,
     ...terms.map(
       ({ first, name, second }) =>
-        `different conditions: ${name} was ${JSON.stringify(first)}, and is ${JSON.stringify(second)}`
+        `${name} differs: ${JSON.stringify(first)} in the first, ${JSON.stringify(second)} in the second`
     )
   ].join("\n")
 }

@@ -74,7 +74,7 @@ const notices = (suites: ReadonlyArray<Evaluation.Suite>, epochs: number): void 
     const { isConfidential, licence, terms, title } = record
     say(Benchmark.notice({ title, licence, isConfidential, terms } as Benchmark.Benchmark))
     const wanted = Benchmarks.named(record.benchmark)?.epochs ?? 1
-    if (wanted > epochs) say(`${title} has few questions: --samples ${wanted} gives a more reliable score.`)
+    if (wanted > epochs) say(`${title} has few questions. Use --samples ${wanted} for a more reliable score.`)
   }
 }
 
@@ -148,7 +148,7 @@ const noter = (isOwn: boolean) =>
     const keep = OwnOutcomes.rate(OwnOutcomes.appendTo(file), yield* OwnOutcomes.embedder)
     let isTold = false
     const tell = ({ message }: Failure) => {
-      if (!isTold) say(`divisi: outcomes of this evaluation are not stored for divisi learn: ${message}`)
+      if (!isTold) say(`divisi: cannot store the outcomes of this evaluation for divisi learn. ${message}`)
       isTold = true
     }
     return (transcript: Transcript.Transcript, { benchmark, score, stratum }: Report.Sample): Effect.Effect<void> =>
@@ -256,7 +256,7 @@ const databaseOf = Effect.fnUntraced(function* (input: EvalInput) {
     learn: Option.isSome(input.learn)
   }
   const wrong = Object.entries(alone).find(([, isGiven]) => isGiven)
-  if (wrong !== undefined) return yield* usage(`--${wrong[0]} works only on one machine. Omit --on.`)
+  if (wrong !== undefined) return yield* usage(`--${wrong[0]} cannot be combined with --on.`)
   return yield* Database.open(input.on, Effect.succeed({}), Database.waiting())
 })
 
@@ -293,8 +293,8 @@ const tooManyMissing = (
   const problem = NotMeasured.problem(missing, samples, maxMissing)
   if (problem === undefined) return undefined
   const first = all.find(({ missing }) => missing !== undefined)?.missing?.message
-  const remedy = retryMissing ? "Run the same command again to measure them." : "Measure them with --retry-missing."
-  return `${problem}${first === undefined ? "" : ` The first one: ${first}`} ${remedy}`
+  const remedy = retryMissing ? "To measure them, run the same command again." : "To measure them, use --retry-missing."
+  return `${problem}${first === undefined ? "" : ` First error: ${first}`} ${remedy}`
 }
 
 /**
@@ -307,7 +307,7 @@ const planless = ({ cells }: Report.Report): string | undefined => {
   const [first] = found
   if (first === undefined) return undefined
   const names = [...new Set(found.map(({ policy }) => policy))].join(", ")
-  return `No question was planned or answered with: ${names}. Run one question to see why: divisi run "…" --policy <policy>.`
+  return `No answer and no plan by: ${names}. To see why, run one question: divisi run "…" --policy <policy>.`
 }
 
 /** Runs the evaluation, writes the report and prints it. */
@@ -317,7 +317,7 @@ export const evaluate = (input: EvalInput): Effect.Effect<void, Failure> =>
     const { report } = measured
     stdout.write(input.json ? `${JSON.stringify(report)}\n` : `${ReportText.text(report, stdout.columns)}\n`)
     if (!input.json)
-      say(`The report is ${path.join(input.out, "report.html")}; results, samples and tables are in the same folder.`)
+      say(`Report: ${path.join(input.out, "report.html")}. Results, samples and tables are in the same folder.`)
     yield* ending(input, measured)
   })
 

@@ -41,7 +41,7 @@ const ofEvaluation = (folder: string): Effect.Effect<Recorded, Failure> =>
     const confidential = report.benchmarks.filter(({ isConfidential }) => isConfidential)
     if (confidential.length > 0) {
       say(
-        `divisi: the output quotes ${confidential.map(({ title }) => title).join(", ")}, whose questions must not be published.`
+        `divisi: the output contains questions of ${confidential.map(({ title }) => title).join(", ")}, which must not be published.`
       )
     }
     const verdicts = new Map(samples.map((sample) => [Report.runId(sample), sample.correct]))
@@ -125,6 +125,6 @@ export const write = Effect.fnUntraced(function* (input: ExportInput): Effect.fn
   yield* writeAll(recordsOf(files, recorded, to, tally), Option.getOrUndefined(input.out))
   const left = files.length - tally.runs
   say(
-    `${Format.count(tally.lines, to === "decisions" ? "decision" : "answer")} of ${Format.count(tally.runs, "run")}${left === 0 ? "" : `; ${left} without a verdict left out`}`
+    `${Format.count(tally.lines, to === "decisions" ? "decision" : "answer")} of ${Format.count(tally.runs, "run")}${left === 0 ? "" : `; ${left} without a verdict skipped`}`
   )
 })

@@ -7,11 +7,11 @@ import * as Flag from "effect/cli/Flag"
 export const maxMissing = Flag.Finite("max-missing").pipe(
   Flag.filter(
     (value) => value >= 0 && value <= 1,
-    () => "Expected a share from 0 to 1"
+    () => "Expected a number from 0 to 1"
   ),
   Flag.withMetavar("<share>"),
   Flag.withDescription(
-    "Maximum share of samples lost to worker or grader failures (default 0.05); above it, the exit code is 1"
+    "Maximum share of samples missing after worker or grader failures (default 0.05). Above it, the exit code is 1"
   ),
   Flag.withDefault(0.05)
 )
@@ -20,5 +20,5 @@ export const maxMissing = Flag.Finite("max-missing").pipe(
 export const problem = (missing: number, samples: number, allowed: number): string | undefined => {
   if (missing <= allowed * samples) return undefined
   const share = (100 * missing) / samples
-  return `${missing} of ${samples} samples (${share.toFixed(share < 10 ? 1 : 0)} %) are missing; --max-missing allows a share of ${allowed}.`
+  return `${missing} of ${samples} samples (${share.toFixed(share < 10 ? 1 : 0)} %) are missing, more than --max-missing ${allowed} allows.`
 }

@@ -16,7 +16,7 @@ export const check = (place: string): Effect.Effect<void, Failure> =>
   existsSync(answersOf(place))
     ? Effect.void
     : Effect.fail(
-        usage(`--offline: ${answersOf(place)} is not there. Specify the folder of an evaluation, or its --cache file.`)
+        usage(`--offline: ${answersOf(place)} does not exist. Pass the folder of an evaluation, or its --cache file.`)
       )
 
 /** Provides placeholder API keys for vendors that require one, since no calls are made. */

@@ -34,7 +34,7 @@ const writePage = (folder: string, page: () => string): Effect.Effect<void, File
       return WholeFile.write(path.join(folder, "report.html"), page())
     } catch (error) {
       if (!(error instanceof Assets.NotBuilt)) throw error
-      return Effect.sync(() => void process.stderr.write(`divisi: report.html is not written. ${error.message}\n`))
+      return Effect.sync(() => void process.stderr.write(`divisi: cannot write report.html. ${error.message}\n`))
     }
   })
 

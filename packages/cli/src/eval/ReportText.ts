@@ -80,9 +80,9 @@ const detectable = ({ cells, config }: Report): ReadonlyArray<string> => {
     .filter(({ policy }) => policy === reference)
     .flatMap(({ benchmark, score }) =>
       score.minimumDetectable === null
-        ? [`${benchmark}: ${Format.count(score.questions, "question")}, too few to find a difference`]
+        ? [`${benchmark}: ${Format.count(score.questions, "question")}, too few to detect a difference`]
         : [
-            `${benchmark}: ${Format.count(score.questions, "question")}; detects differences of ${percent(score.minimumDetectable)} points between ${reference} and another policy, with 80% power`
+            `${benchmark}: ${Format.count(score.questions, "question")}; can detect a difference of ${percent(score.minimumDetectable)} points between ${reference} and another policy (80% power)`
           ]
     )
 }
@@ -110,7 +110,7 @@ const comparisons = (report: Report, columns: number): ReadonlyArray<string> => 
     `${100 * confidence} % interval`,
     "p (Holm)"
   ]
-  const others = less.length === 0 ? [] : ["The others are in the report; p is corrected for all comparisons."]
+  const others = less.length === 0 ? [] : ["The report lists the others; p is corrected for multiple comparisons."]
   return ["", fitting([head, ...rows], columns, head.length - 2), ...others]
 }
 
@@ -130,7 +130,7 @@ const verdicts = (report: Report, columns: number): ReadonlyArray<string> => {
 export const text = (
   report: Report,
   columns = Number.POSITIVE_INFINITY,
-  remedy = "; --retry-missing measures them"
+  remedy = "; use --retry-missing to measure them"
 ): string => {
   const { planned, samples, status } = report.extent
   return [

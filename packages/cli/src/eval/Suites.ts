@@ -91,12 +91,13 @@ const gym = (options: Options): Effect.Effect<Evaluation.Suite, Failure> =>
     if (options.shots !== undefined && options.shots > 0) {
       return yield* usage("The gym has no solved examples. Use --shots with benchmarks or your own files.")
     }
-    if (split === undefined) return yield* usage(`gym has no split "${options.split}"; it has ${splits.join(", ")}.`)
+    if (split === undefined)
+      return yield* usage(`Unknown gym split "${options.split}". Available: ${splits.join(", ")}.`)
     const made = yield* OfflineGym.tasks({ split, count: limit, seed, family })
     const wanted = ids === undefined ? undefined : new Set(ids)
     const tasks = wanted === undefined ? made : made.filter(({ id }) => wanted.has(id))
     if (wanted !== undefined && tasks.length < wanted.size) {
-      return yield* usage(`${wanted.size - tasks.length} of the ids are not among the first ${limit} tasks of the gym.`)
+      return yield* usage(`--ids: ${wanted.size - tasks.length} of the ids are not among the first ${limit} gym tasks.`)
     }
     const suite = Evaluation.madeSuite({
       id: "gym",
@@ -115,7 +116,7 @@ const isFile = (name: string): boolean => /[/\\]|\.(?:jsonl?|parquet)(?:\.gz)?$/
 
 const unknown = (name: string) =>
   usage(
-    `There is no benchmark "${name}". Available: gym, ${Benchmarks.names.join(", ")}, or your own .jsonl or .parquet file.`
+    `Unknown benchmark "${name}". Available: gym, ${Benchmarks.names.join(", ")}, or your own .jsonl or .parquet file.`
   )
 
 /** Returns LiveCodeBench restricted to a period. Returns `undefined` for other benchmarks, or if no period is given. */
@@ -160,7 +161,7 @@ const benchmarkOf = (
         const { format } = options
         if (format === "box" || format === "program") {
           return yield* usage(
-            `--format ${format} is not available for your own files. Rows with options support line and tags.`
+            `--format ${format} does not work with your own files. For rows with options, use line or tags.`
           )
         }
         return yield* Effect.try({
@@ -179,7 +180,7 @@ const digestOf = ({ grader }: Options): Pick<BenchmarkRecord, "graderDigest"> =>
 /** Returns a sandbox by name. It is started when the first program runs, and stopped when the scope closes. */
 export const sandbox = (name: string): Effect.Effect<Sandbox.Sandbox, Failure, Scope.Scope> =>
   Sandboxes.named(name, { processes: 2 }) ??
-  Effect.fail(usage(`There is no sandbox "${name}". Available: ${Sandboxes.names.join(", ")}.`))
+  Effect.fail(usage(`Unknown sandbox "${name}". Available: ${Sandboxes.names.join(", ")}.`))
 
 const ofVerifiers = "verifiers:"
 
@@ -243,8 +244,8 @@ export const all = (
   options: Options
 ): Effect.Effect<ReadonlyArray<Evaluation.Suite>, Failure, Scope.Scope> => {
   const list = listOf(names)
-  if (list.length === 0) return Effect.fail(usage("--benchmark names no benchmark."))
+  if (list.length === 0) return Effect.fail(usage("--benchmark is empty. Pass at least one benchmark."))
   return options.ids !== undefined && list.length > 1
-    ? Effect.fail(usage("--ids works with one benchmark. Name one, and add others in a second run."))
+    ? Effect.fail(usage("--ids works with one benchmark only. Add other benchmarks in a second run."))
     : Effect.forEach(list, (name) => one(name, options))
 }

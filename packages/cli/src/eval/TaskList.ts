@@ -12,7 +12,7 @@ const entryOf = (line: string): string | Task.Task => {
   if (Array.isArray(value.messages)) return Task.make({ ...(value as Task.Task), ...id })
   if (typeof value.question === "string") return Task.make({ question: value.question, ...id })
   if (typeof value.id === "string") return value.id
-  throw new Error('a line of JSON needs an "id" or a "question"')
+  throw new Error('each JSON line needs an "id" or a "question"')
 }
 
 /** Reads a file of ids. Lines that contain a question are returned as tasks. */

@@ -12,7 +12,7 @@ const regrade = Command.make("regrade", regradeFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Grades the answers of an evaluation again without calling workers, rewrites the report, and lists the changed",
+      "Grade the answers of an evaluation again without calling workers, rewrite the report, and list the changed",
       "verdicts."
     )
   ),
@@ -31,19 +31,22 @@ const exported = Command.make("export", exportFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Writes recorded runs as training data: one JSON line per policy completion or worker answer, with its prompt and",
-      "reward. The data contains the questions: do not train on a test set.",
+      "Export recorded runs as training data: one JSON line per policy completion or worker answer, with its prompt and",
+      "reward. The output contains the questions, so do not train on a test set.",
       "",
-      "With --to inspect, it writes logs for `inspect view` and `read_eval_log` from inspect_ai."
+      "With --to inspect, it contains logs for `inspect view` and `read_eval_log` from inspect_ai."
     )
   ),
-  Command.withShortDescription("Write recorded runs as training data"),
+  Command.withShortDescription("Export recorded runs as training data"),
   Command.withExamples([
     {
       command: "divisi eval export evaluation --to decisions --out decisions.jsonl",
-      description: "Policies' prompts, completions and rewards"
+      description: "Prompts, completions and rewards of policies"
     },
-    { command: "divisi eval export evaluation --to inspect --out logs", description: "For inspect view --log-dir logs" }
+    {
+      command: "divisi eval export evaluation --to inspect --out logs",
+      description: "Logs for inspect view --log-dir logs"
+    }
   ])
 )
 
@@ -54,11 +57,11 @@ const diff = Command.make("diff", diffFlags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Compares two evaluations, question by question if the tasks match, and lists the settings that differ."
+    "Compare two evaluations, question by question if the tasks match, and list the settings that differ."
   ),
   Command.withShortDescription("Compare two evaluations"),
   Command.withExamples([
-    { command: "divisi eval diff before after", description: "Compare the policies that both contain" }
+    { command: "divisi eval diff before after", description: "Compare the policies that are in both" }
   ])
 )
 
@@ -70,11 +73,11 @@ export const evaluate = Command.make("eval", evalFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Measures policies on the same tasks under equal conditions: accuracy with its standard error, paired differences,",
+      "Measure policies on the same tasks under equal conditions: accuracy with its standard error, paired differences,",
       "cost, time, steps, and calls per worker.",
       "",
-      "Every answer is stored as it arrives. After Ctrl-C, a crash or reaching the cost limit, rerun the same command to",
-      "continue; no answer is paid for twice. You can add policies, benchmarks and epochs.",
+      "Each answer is stored as it arrives. After Ctrl-C, a crash or reaching the cost limit, run the same command again to",
+      "continue; no answer is paid for twice. Policies, benchmarks and epochs can be added later.",
       "",
       "The folder contains results.json, samples.jsonl and questions.jsonl (safe to share), report.html, report.md and report.csv.",
       "",

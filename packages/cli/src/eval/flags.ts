@@ -15,15 +15,13 @@ const file = (name: string, description: string) =>
 const taskFlags = {
   sandbox: Flag.String("sandbox").pipe(
     Flag.withMetavar("<name>"),
-    Flag.withDescription(
-      "Sandbox for generated programs: pyodide (default), bubblewrap, container:<image>, local-unsafe"
-    ),
+    Flag.withDescription("Sandbox for generated code: pyodide (default), bubblewrap, container:<image>, local-unsafe"),
     Flag.withDefault("pyodide")
   ),
   revision: Flag.String("revision").pipe(
     Flag.withMetavar("<commit>"),
     Flag.withDescription(
-      "Revision of the data sets on the Hugging Face Hub; results.json contains the commit of the first run"
+      "Data set revision on the Hugging Face Hub. The commit of the first run is stored in results.json"
     ),
     Flag.optional
   )
@@ -33,7 +31,7 @@ const day = (name: string, description: string) =>
   Flag.String(name).pipe(
     Flag.filter(
       (text) => /^\d{4}-\d{2}-\d{2}$/.test(text),
-      () => "Expected a day such as 2025-01-31"
+      () => "Expected a date such as 2025-01-31"
     ),
     Flag.withMetavar("<day>"),
     Flag.withDescription(description),
@@ -56,11 +54,11 @@ const parseReasoning = (text: string): Reasoning | undefined => {
 export const evalFlags = {
   ...conductorFlags,
   ...taskFlags,
-  grader: grader("Grader for rows of your own files without one: a name, or ./mine.ts (default: text)"),
+  grader: grader("Grader for rows of your own files that name none: a name or a file (default: text)"),
   benchmark: Flag.String("benchmark").pipe(
     Flag.withMetavar("<names>"),
     Flag.withDescription(
-      "Benchmarks: gym (default), math500, mmlu, rlpr, gpqa-diamond, aime25, gsm8k, livecodebench-v6, bigcodebench-hard, your own files (questions.jsonl), verifiers:<taskset>, or a name with a file: math500=rows.jsonl"
+      "Benchmarks to run, separated by commas (default gym). Available: gym, math500, mmlu, rlpr, gpqa-diamond, aime25, gsm8k, livecodebench-v6, bigcodebench-hard, your own files (questions.jsonl), verifiers:<taskset>, or a name with a file: math500=rows.jsonl"
     ),
     Flag.withDefault("gym")
   ),
@@ -74,14 +72,14 @@ export const evalFlags = {
   baselines: Flag.String("baselines").pipe(
     Flag.withMetavar("<names>"),
     Flag.withDescription(
-      "single, best, context:5, self-consistency:5, self-reflection:5, best-of:5, moa, random, routerdc-light, masrouter-light, smoothie-independent, smoothie-dependent; name@worker chooses a worker"
+      "Baselines to compare, separated by commas. Available: single, best, context:5, self-consistency:5, self-reflection:5, best-of:5, moa, random, routerdc-light, masrouter-light, smoothie-independent, smoothie-dependent; name@worker chooses a worker"
     ),
     Flag.withDefault("")
   ),
   learn: Flag.String("learn").pipe(
     Flag.withMetavar("<name>"),
     Flag.withDescription(
-      "Training tasks for baselines that learn: a benchmark or a file; in the gym, its training split"
+      "Training tasks for baselines that learn: a benchmark or a file. In the gym, its training split"
     ),
     Flag.optional
   ),
@@ -92,14 +90,14 @@ export const evalFlags = {
   embeddings: Flag.String("embeddings").pipe(
     Flag.withMetavar("<model>"),
     Flag.withDescription(
-      "Embedding model for baselines that learn: openai:text-embedding-3-small, ollama:<model>, llamacpp:<file>; hashed words by default"
+      "Embedding model for baselines that learn (default: hashed words). Available: openai:text-embedding-3-small, ollama:<model>, llamacpp:<file>"
     ),
     Flag.optional
   ),
   profiles,
   offline: Flag.String("offline").pipe(
     Flag.withMetavar("<folder>"),
-    Flag.withDescription("Make no calls: use only answers stored in this evaluation, and count the rest as missing"),
+    Flag.withDescription("Make no calls: use only answers stored in this evaluation, and count others as missing"),
     Flag.optional
   ),
   limit: whole("limit", 1).pipe(
@@ -111,34 +109,34 @@ export const evalFlags = {
   ids: Flag.String("ids").pipe(
     Flag.withMetavar("<ids>"),
     Flag.withDescription(
-      "Only these tasks: ids separated by commas, a file with one id per line, or JSON Lines with an `id` field"
+      "Only these tasks: ids separated by commas, or a file. The file has one id per line, or JSON Lines with an `id` field"
     ),
     Flag.optional
   ),
   shots: whole("shots", 0).pipe(
     Flag.withAlias("num-fewshot"),
     Flag.withDescription(
-      "Number of solved examples before each question, never the question itself (default 0); taken from the benchmark's split for examples if it has one"
+      "Number of solved examples before each question, never the question itself (default 0). Taken from the benchmark's split for examples if it has one"
     ),
     Flag.optional
   ),
-  shotsFrom: file("shots-from", "File to take the examples from, in the benchmark's format"),
-  trained: file("trained", "Training data as ids or questions; overlapping tasks are an error"),
+  shotsFrom: file("shots-from", "File with the solved examples, in the benchmark's format"),
+  trained: file("trained", "File of training data, as ids or questions. Overlapping tasks are an error"),
   dropOverlap: toggle("drop-overlap", "Drop overlapping tasks instead of failing"),
   epochs: whole("samples", 1).pipe(
     Flag.withAlias("epochs"),
-    Flag.withDescription("Answers per policy and task (default 1)"),
+    Flag.withDescription("Number of answers per policy and task (default 1)"),
     Flag.withDefault(1)
   ),
   split: Flag.String("split").pipe(
     Flag.withMetavar("<name>"),
     Flag.withDescription(
-      "Split of benchmarks that have several, such as mmlu, rlpr and gym: test (default), validation, train, auxiliary_train, all"
+      "Split, for benchmarks with several (default test). Others: validation, train, auxiliary_train, all; for example in mmlu, rlpr and gym"
     ),
     Flag.optional
   ),
   format: Flag.Literals("format", ["tags", "box", "line"]).pipe(
-    Flag.withDescription("Answer format (default: that of the benchmark)"),
+    Flag.withDescription("Answer format (default: the benchmark's)"),
     Flag.optional
   ),
   temperature: Flag.Finite("temperature").pipe(
@@ -156,16 +154,19 @@ export const evalFlags = {
     ),
     Flag.withMetavar("<effort>"),
     Flag.withDescription(
-      "Reasoning of every call: off, minimal, low, medium, high, or a number of tokens; models without the setting reject it"
+      "Reasoning effort of every call: off, minimal, low, medium, high, or a number of tokens. Models without this setting reject it"
     ),
     Flag.optional
   ),
   paper: toggle(
     "paper",
-    "The paper's controlled setting: 4,096 tokens per call, temperature 0.2, the tags answer format where supported; --pool paper:controlled also sets each model to its lowest reasoning effort"
+    "Use the controlled setting of the paper. It sets 4,096 tokens per call, temperature 0.2, and the tags answer format where supported; --pool paper:controlled also sets each model to its lowest reasoning effort"
   ),
   seed,
-  maxCost: cost("max-cost", "Maximum total cost, in USD; never exceeded. To continue, run again with a higher limit"),
+  maxCost: cost(
+    "max-cost",
+    "Maximum total cost, in USD; never exceeded. To continue, run the same command with a higher limit"
+  ),
   questionCost: cost("question-cost", "Maximum cost of one answer, in USD, for every policy"),
   timeout: timeout("Maximum duration of one answer, e.g. 30s or 2m"),
   maxOutputTokens: whole("max-output-tokens", 1).pipe(
@@ -179,7 +180,7 @@ export const evalFlags = {
   on: Flag.Redacted("on").pipe(
     Flag.withMetavar("<url>"),
     Flag.withDescription(
-      "Postgres database shared by several machines that generate samples together. Run the same command on each. The evaluation is named after the --out folder. The password can be in PGPASSWORD"
+      "Postgres database shared by several machines that generate samples together. Run the same command on each. The evaluation is named after the --out folder. The password can be set in PGPASSWORD"
     ),
     Flag.optional
   ),
@@ -188,7 +189,7 @@ export const evalFlags = {
   transcripts: toggle("transcripts", "Store the transcript of each run, for `divisi replay` and training data"),
   out: Flag.String("out").pipe(
     Flag.withMetavar("<folder>"),
-    Flag.withDescription("Folder of the evaluation (default evaluation); continues an existing evaluation"),
+    Flag.withDescription("Output folder (default evaluation). An existing evaluation is continued"),
     Flag.withDefault("evaluation")
   ),
   json: toggle("json", "Print results.json on one line instead of a table")
@@ -200,7 +201,7 @@ export type EvalInput = Command.Command.Config.Infer<typeof evalFlags>
 export const regradeFlags = {
   ...taskFlags,
   grader: grader("Grader for all answers, instead of the benchmark's: a name, or ./mine.ts"),
-  folder: Argument.String("folder").pipe(Argument.withDescription("The folder of an evaluation")),
+  folder: Argument.String("folder").pipe(Argument.withDescription("Folder of the evaluation")),
   benchmark: Flag.String("benchmark").pipe(
     Flag.withMetavar("<names>"),
     Flag.withDescription("New locations of moved task files, e.g. math500=rows.jsonl"),
@@ -218,7 +219,7 @@ export const exportFlags = {
   ),
   to: Flag.Literals("to", ["decisions", "answers", "inspect"]).pipe(
     Flag.withDescription(
-      "decisions: prompts and completions of policies; answers: messages and answers of workers; inspect: inspect_ai logs, one per policy and benchmark"
+      "Content: decisions, answers or inspect. Decisions are the policies' prompts and completions; answers are the workers' messages and answers; inspect writes inspect_ai logs, one per policy and benchmark"
     )
   ),
   benchmark: Flag.String("benchmark").pipe(
@@ -227,7 +228,7 @@ export const exportFlags = {
     Flag.optional
   ),
   grader: grader("Grader for ungraded transcripts"),
-  out: file("out", "Output file (default standard output). For inspect a folder (default <folder>/inspect)")
+  out: file("out", "Output file (default: standard output). For inspect, a folder (default <folder>/inspect)")
 }
 
 /** Parsed flags of `divisi eval export`. */
@@ -240,7 +241,7 @@ export const diffFlags = {
   ),
   policies: Flag.String("policies").pipe(
     Flag.withMetavar("<pairs>"),
-    Flag.withDescription("Policies to compare: lexical=lexical,old=new (default: policies with the same name)"),
+    Flag.withDescription("Pairs of policies to compare, e.g. lexical=lexical,old=new (default: equal names)"),
     Flag.optional
   ),
   json: toggle("json", "Print the differences as JSON")

@@ -29,13 +29,13 @@ const pairOf = (line: string): Pair => {
   try {
     value = JSON.parse(line)
   } catch {
-    return { error: "this line is not JSON" }
+    return { error: "the line is not JSON" }
   }
-  if (typeof value !== "object" || value === null) return { error: "this line is not a JSON object" }
+  if (typeof value !== "object" || value === null) return { error: "the line is not a JSON object" }
   const gold = goldOf("gold" in value ? value.gold : undefined)
   const answer = asText("answer" in value ? value.answer : undefined)
-  if (gold === undefined) return { error: 'this line has no text "gold"' }
-  if (answer === undefined) return { error: 'this line has no text "answer"' }
+  if (gold === undefined) return { error: '"gold" is missing or not a string' }
+  if (answer === undefined) return { error: '"answer" is missing or not a string' }
   const question = asText("question" in value ? value.question : undefined) ?? ""
   return {
     gold,
@@ -104,7 +104,7 @@ const tellAgreement = ({ labelled }: Tally): void => {
     count === 0 ? "no verdict" : `agrees with ${percent(accuracy)} of ${count} labels`,
     ...(count === 0
       ? []
-      : [`kappa ${kappa.toFixed(2)}`, `${falsePositives} wrongly right`, `${falseNegatives} wrongly wrong`]),
+      : [`kappa ${kappa.toFixed(2)}`, `false positives: ${falsePositives}`, `false negatives: ${falseNegatives}`]),
     ...(ungraded === 0 ? [] : [`${ungraded} without a verdict`])
   ]
   process.stderr.write(`divisi: ${parts.join(", ")}\n`)
@@ -149,7 +149,7 @@ const graderOf = (name: string, sandbox: Sandbox.Sandbox): Effect.Effect<Verdict
   return grader === undefined
     ? Effect.fail(
         usage(
-          `There is no grader "${name}". Available: ${[...Graders.names, "judge:<vendor>:<model>", "./<file>.ts"].join(", ")}.`
+          `Unknown grader "${name}". Available: ${[...Graders.names, "judge:<vendor>:<model>", "./<file>.ts"].join(", ")}.`
         )
       )
     : Effect.succeed(grader)
@@ -160,13 +160,13 @@ export const grade = (input: GradeInput) =>
   Effect.gen(function* () {
     const makeSandbox = Sandboxes.named(input.sandbox)
     if (makeSandbox === undefined) {
-      return yield* usage(`There is no sandbox "${input.sandbox}". Available: ${Sandboxes.names.join(", ")}.`)
+      return yield* usage(`Unknown sandbox "${input.sandbox}". Available: ${Sandboxes.names.join(", ")}.`)
     }
     const grader = yield* graderOf(input.grader, yield* makeSandbox)
     if (input.lines) return yield* gradeFile(grader, input.file)
     const [gold, answer] = [Option.getOrUndefined(input.gold), Option.getOrUndefined(input.answer)]
     if (gold === undefined || answer === undefined) {
-      return yield* usage("Give --lines and a file, or --gold and --answer.")
+      return yield* usage("Pass either --lines and a file, or --gold and --answer.")
     }
     return yield* gradeOne(grader, gold, answer)
   }).pipe(Effect.scoped)

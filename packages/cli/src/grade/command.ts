@@ -12,31 +12,31 @@ export const grade = Command.make("grade", gradeFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Grades answers, and reports the deciding rule.",
+      "Grade answers, and report the rule that decided.",
       "",
       'With --lines, each input line is {"gold":"1/2","answer":"so it is \\\\boxed{0.5}"}, and each output line is its verdict:',
       '{"correct":true,"rung":"rational","extracted":"0.5"}. The result of a line that cannot be graded is',
       '{"correct":null,"error":"…"}; the exit code is then 1, after all lines are processed.',
       "",
-      "Graders for code run the program: gold is then a record of the data set, or at least",
+      "Code graders run the program. For them, gold is a record of the data set, or at least",
       '{"public_test_cases":[{"input":"2 3","output":"5","testtype":"stdin"}]}.',
       "",
-      "A judge is a model; lines can include the question. If lines have a label, true or false, the agreement between",
-      "grader and labels is printed at the end.",
+      "A judge is a model, and its lines can include the question. If lines have a label (true or false), the agreement",
+      "between grader and labels is printed at the end.",
       "",
-      "With --gold and --answer, grades one answer: exit code 0 if it is correct, 1 if not."
+      "With --gold and --answer, one answer is graded. The exit code is 0 if it is correct, 1 if not."
     )
   ),
   Command.withExamples([
-    { command: "divisi grade --grader math --lines answers.jsonl > verdicts.jsonl", description: "A whole file" },
+    { command: "divisi grade --grader math --lines answers.jsonl > verdicts.jsonl", description: "Grade a file" },
     {
       command: "divisi grade --grader livecodebench --sandbox bubblewrap --lines programs.jsonl",
-      description: "Programs, in a sandbox"
+      description: "Grade programs in a sandbox"
     },
     {
       command: "divisi grade --grader judge:openai:gpt-5-mini --lines labelled.jsonl",
-      description: "A model as a judge, compared with labels"
+      description: "Use a model as a judge, and compare it with labels"
     },
-    { command: "divisi grade --gold '\\frac{1}{2}' --answer 0.5", description: "One answer" }
+    { command: "divisi grade --gold '\\frac{1}{2}' --answer 0.5", description: "Grade one answer" }
   ])
 )

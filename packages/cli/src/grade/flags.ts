@@ -6,20 +6,20 @@ import { toggle } from "../invocation/flags.ts"
 
 export const gradeFlags = {
   file: Argument.String("file").pipe(
-    Argument.withDescription("Input file; by default, or with -, standard input"),
+    Argument.withDescription("Input file, or - for standard input (default)"),
     Argument.withDefault("-")
   ),
   grader: Flag.String("grader").pipe(
     Flag.withMetavar("<name>"),
     Flag.withDescription(
-      "math (default), math500, letter, letter-paper, integer, aime, rlpr-strict, rlpr-paper, text, livecodebench, bigcodebench, judge:<vendor>:<model>"
+      "Grader (default math). Available: math, math500, letter, letter-paper, integer, aime, rlpr-strict, rlpr-paper, text, livecodebench, bigcodebench, judge:<vendor>:<model>"
     ),
     Flag.withDefault("math")
   ),
   sandbox: Flag.String("sandbox").pipe(
     Flag.withMetavar("<name>"),
     Flag.withDescription(
-      "Sandbox for programs: pyodide (default), bubblewrap, container:<image@sha256:…>, local-unsafe (no sandbox at all)"
+      "Sandbox for code: pyodide (default), bubblewrap, container:<image@sha256:…>, local-unsafe. With local-unsafe, programs run without isolation"
     ),
     Flag.withDefault("pyodide")
   ),

@@ -103,13 +103,13 @@ const idOf = (value: unknown): unknown =>
 const answerTo = (line: string): Effect.Effect<object> =>
   Effect.suspend(() => {
     if (line.length > mostCharacters) {
-      return Effect.succeed({ id: null, error: `a request may have ${mostCharacters} characters at most` })
+      return Effect.succeed({ id: null, error: `a request can have at most ${mostCharacters} characters` })
     }
     let value: unknown
     try {
       value = JSON.parse(line)
     } catch {
-      return Effect.succeed({ id: null, error: "this line is not JSON" })
+      return Effect.succeed({ id: null, error: "the line is not JSON" })
     }
     const id = idOf(value)
     return Effect.matchEager(Effect.flatMap(Schema.decodeUnknownEffect(request)(value), respond), {

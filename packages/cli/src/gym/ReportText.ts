@@ -11,7 +11,7 @@ const accuracy = ({ accuracy, standardError }: Figures): string =>
 /** Describes the tasks that are excluded from the accuracy, with the reasons. */
 const notMeasured = ({ notMeasured, notMeasuredBy }: Figures): string => {
   const by = Object.entries(notMeasuredBy).map(([reason, count]) => `${reason} ${count}`)
-  return `${Format.count(notMeasured, "task")} not measured, not counted in the accuracy (${by.join(", ")})`
+  return `${Format.count(notMeasured, "task")} not measured and excluded from the accuracy (${by.join(", ")})`
 }
 
 const perTask = ({ costUsd, tasks }: Figures): number => (tasks === 0 ? 0 : costUsd / tasks)

@@ -99,7 +99,7 @@ const measure = Effect.fnUntraced(function* (input: SolveInput): Effect.fn.Retur
   const policies = yield* contenders(input, config, pool)
   if (Option.isNone(input.policy) && config.policy !== undefined && config.policy !== "all") {
     process.stderr.write(
-      `divisi: measuring the config's policy, ${policies[0]!.policy.name} (--policy names another).\n`
+      `divisi: measuring the config's policy, ${policies[0]!.policy.name}. Choose another with --policy.\n`
     )
   }
   const services = { ...Services.of(config, input), isGym: isOurs }

@@ -178,5 +178,5 @@ export const write = ({ folder }: VerifiersInput): Effect.Effect<void, Failure> 
       ),
       ({ message }) => failed(message)
     )
-    process.stderr.write(`The package divisi-gym is in ${folder}: uv pip install -e ${folder}\n`)
+    process.stderr.write(`Wrote the package divisi-gym. Install it with: uv pip install -e ${folder}\n`)
   })

@@ -10,10 +10,14 @@ const sample = Command.make("sample", sampleFlags, (input) =>
     (Sample) => Sample.sample(input)
   )
 ).pipe(
-  Command.withDescription("Prints generated tasks with their correct answers."),
+  Command.withDescription("Print generated tasks with their correct answers."),
+  Command.withShortDescription("Print generated tasks"),
   Command.withExamples([
-    { command: "divisi gym sample --count 3", description: "Three tasks" },
-    { command: "divisi gym sample --count 1000 --split train --json", description: "A thousand training tasks as JSON" }
+    { command: "divisi gym sample --count 3", description: "Print three tasks" },
+    {
+      command: "divisi gym sample --count 1000 --split train --json",
+      description: "Print a thousand training tasks as JSON"
+    }
   ])
 )
 
@@ -24,12 +28,12 @@ const solve = Command.make("solve", solveFlags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Runs a policy on gym tasks, and prints accuracy with its standard error, cost and mean steps."
+    "Run a policy on gym tasks, and print accuracy with its standard error, cost and mean steps."
   ),
   Command.withShortDescription("Evaluate a policy on generated tasks"),
   Command.withExamples([
-    { command: "divisi gym solve --tasks 500", description: "The default policy on 500 test tasks" },
-    { command: "divisi gym solve --policy all", description: "All policies compared" },
+    { command: "divisi gym solve --tasks 500", description: "Evaluate the default policy on 500 test tasks" },
+    { command: "divisi gym solve --policy all", description: "Compare all policies" },
     { command: "divisi gym solve --policy moa --json", description: "Print the result as JSON" }
   ])
 )
@@ -42,12 +46,12 @@ const environment = Command.make("environment", {}, () =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Serves tasks and rewards to external trainers. Reads one JSON request per line from standard input:",
+      "Serve tasks and rewards to external trainers. The command reads one JSON request per line from standard input:",
       '{"id":1,"op":"tasks","count":10,"split":"train","seed":0,"mode":"conductor"}, and',
       '{"id":2,"op":"grade","mode":"conductor","question":"...","reference":"...","completion":"..."}.'
     )
   ),
-  Command.withShortDescription("Tasks and rewards over JSON lines, for trainers")
+  Command.withShortDescription("Serve tasks and rewards to trainers")
 )
 
 const verifiers = Command.make("verifiers", verifiersFlags, (input) =>
@@ -57,15 +61,15 @@ const verifiers = Command.make("verifiers", verifiersFlags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Writes a Python package with the gym as an environment for Prime Intellect's verifiers, for training with prime-rl."
+    "Write a Python package with the gym as an environment for Prime Intellect's verifiers, for training with prime-rl."
   ),
-  Command.withShortDescription("Write the gym as an environment for verifiers"),
+  Command.withShortDescription("Write a Python package for verifiers"),
   Command.withExamples([
     { command: "divisi gym verifiers divisi-gym", description: "Then: uv pip install -e divisi-gym" }
   ])
 )
 
 export const gym = Command.make("gym").pipe(
-  Command.withDescription("Generated tasks with known answers, for trying out policies."),
+  Command.withDescription("Try policies on generated tasks with known answers."),
   Command.withSubcommands([sample, solve, environment, verifiers])
 )

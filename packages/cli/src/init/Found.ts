@@ -54,7 +54,7 @@ export const look = (environment: Environment): Effect.Effect<ReadonlyArray<Foun
     ...answering.map(({ baseURL, models, vendor }) => ({
       vendor,
       models: models.slice(0, mostModels),
-      because: `it answers on port ${new URL(baseURL).port || 80}`
+      because: `it responds on port ${new URL(baseURL).port || 80}`
     }))
   ])
 }

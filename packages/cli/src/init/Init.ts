@@ -64,7 +64,7 @@ const namedModels = (names: string): Effect.Effect<ReadonlyArray<Team.Model>, Fa
     const vendors = Team.vendors.join(", ")
     return Effect.filterOrFail(namedModel(text), Predicate.isNotUndefined, () =>
       usage(
-        `--models: "${text}" is not a model of ${vendors}, or of a server whose base URL is set (home:<model> with HOME_BASE_URL). Write vendor:model, or ${gym} for the offline gym.`
+        `--models: unknown model "${text}". Use vendor:model with one of ${vendors}, or a server whose base URL is set (home:<model> with HOME_BASE_URL). Use ${gym} for the offline gym.`
       )
     )
   })
@@ -79,7 +79,9 @@ const chosenModels = Effect.fnUntraced(function* (
   const models = foundModels(found)
   if (!isAsking || models.length === 0) return models
   const choices = models.map((model) => ({ title: nameOf(model), value: model, selected: true }))
-  return yield* ask(Prompt.MultiSelect({ message: "Models of the team? (none: the offline gym)", choices }))
+  return yield* ask(
+    Prompt.MultiSelect({ message: "Which models should be in the team? (none: the offline gym)", choices })
+  )
 })
 
 const chosenLanguage = (input: InitInput, isAsking: boolean) => {
@@ -88,9 +90,7 @@ const chosenLanguage = (input: InitInput, isAsking: boolean) => {
     { title: "TypeScript", value: "typescript" as const },
     { title: "JavaScript", value: "javascript" as const }
   ]
-  return isAsking
-    ? ask(Prompt.Select({ message: "In which language?", choices }))
-    : Effect.succeed("typescript" as const)
+  return isAsking ? ask(Prompt.Select({ message: "Which language?", choices })) : Effect.succeed("typescript" as const)
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ const allowed = Effect.fnUntraced(function* (
   const there = force ? [] : files.filter(({ name }) => existsSync(path.join(folder, name)))
   if (there.length > 0 && !isAsking) {
     const names = there.map(({ name }) => name).join(" and ")
-    return yield* failed(`${names} ${there.length === 1 ? "is" : "are"} there already: overwrite with --force.`)
+    return yield* failed(`${names} already ${there.length === 1 ? "exists" : "exist"}. Overwrite with --force.`)
   }
   const kept = yield* Effect.filter(there, ({ name }) =>
     Effect.map(ask(Prompt.Confirm({ message: `${name} already exists. Overwrite it?` })), (yes) => !yes)
@@ -166,7 +166,7 @@ const specsOf = (folder: string, packages: ReadonlyArray<string>): Effect.Effect
         ...packages.filter((name) => !ours.includes(name)).map(versionOf)
       ]
     },
-    catch: (error) => failed(`The packages of this clone cannot be packed: ${messageOf(error)}`)
+    catch: (error) => failed(`Cannot pack the packages of this clone: ${messageOf(error)}`)
   })
 }
 
@@ -180,10 +180,10 @@ const install = (folder: string, command: ReadonlyArray<string>, isQuiet: boolea
       shell: isWindows
     })
     child.once("error", (error) => {
-      resume(Effect.fail(failed(`${command[0]} cannot be run: ${messageOf(error)}.`)))
+      resume(Effect.fail(failed(`Cannot run ${command[0]}: ${messageOf(error)}.`)))
     })
     child.once("exit", (code, signal) => {
-      const failure = failed(`"${command.join(" ")}" ended with ${signal ?? `exit code ${code}`}.`)
+      const failure = failed(`"${command.join(" ")}" failed with ${signal ?? `exit code ${code}`}.`)
       resume(code === 0 ? Effect.void : Effect.fail(failure))
     })
     return Effect.promise(() => ProcessGroup.stop(child))
@@ -199,7 +199,7 @@ const foundLines = (found: ReadonlyArray<Found.Found>): ReadonlyArray<string> =>
   found.length === 0
     ? ["Found no API key in the environment and no model server on this machine."]
     : found.map(({ because, models, vendor }) => {
-        const todo = models.length === 0 ? `; name its models with --models ${vendor}:<model>` : ""
+        const todo = models.length === 0 ? `; choose its models with --models ${vendor}:<model>` : ""
         return `Found ${vendor}: ${because}${todo}`
       })
 
@@ -218,8 +218,7 @@ export const init = Effect.fnUntraced(function* (
   const configFile = `divisi.config.${extension}`
   const scriptFile = `first.${extension}`
   const other = otherConfig(folder, configFile)
-  if (other !== undefined)
-    return yield* failed(`There is already a ${other}. Remove it to create ${configFile} instead.`)
+  if (other !== undefined) return yield* failed(`${other} already exists. Remove it to create ${configFile} instead.`)
   const located = models.map((model) => ({
     ...model,
     baseURL: model.baseURL ?? Found.addressOf(model.vendor, environment)
@@ -252,16 +251,16 @@ export const init = Effect.fnUntraced(function* (
     return say(JSON.stringify(facts))
   }
   say(
-    `Wrote ${written.length === 0 ? "nothing" : written.join(", ")}${input.directory === "." ? "" : ` in ${input.directory}`}: ${names.length === 0 ? "the offline gym, which answers only its own kinds of questions" : names.join(", ")}.`,
+    `Wrote ${written.length === 0 ? "nothing" : written.join(", ")}${input.directory === "." ? "" : ` in ${input.directory}`}. Team: ${names.length === 0 ? "the offline gym, which answers only its own kinds of questions" : names.join(", ")}.`,
     ...(names.length === 0
       ? [
-          "To use real models, set a key such as OPENAI_API_KEY or start a server such as Ollama. Then run divisi init --force."
+          "To use real models, set an API key such as OPENAI_API_KEY or start a server such as Ollama. Then run divisi init --force."
         ]
       : []),
     ...(isInstalling ? [] : ["Install the packages:", `  ${command.join(" ")}`]),
     ...(node === "node"
       ? []
-      : ["The script needs Node 22.19 or newer, and yours is older. The command below uses the Node of this clone."]),
+      : ["The script needs Node 22.19 or newer, and yours is older. The command below uses this clone's Node."]),
     "Then:",
     ...next.map((line) => `  ${line}`)
   )

@@ -135,7 +135,7 @@ const ofModels = (models: ReadonlyArray<Model>, language: Language, configFile: 
   const isPriced = made.every(({ maker }) => maker.isPriced)
   const core = ["languagePolicy", "single", ...(made.some(({ maker }) => maker.isFree) ? ["free"] : [])]
   const config = lines(
-    `/** The team: \`divisi run\`, \`divisi chat\` and ${scriptFile} ask it. */`,
+    `/** The team used by \`divisi run\`, \`divisi chat\` and ${scriptFile}. */`,
     typeImport(language),
     imported(core, "@divisi/core/promise"),
     ...packages.map((name) =>
@@ -145,12 +145,12 @@ const ofModels = (models: ReadonlyArray<Model>, language: Language, configFile: 
       )
     ),
     "",
-    "/** Who answers. Keys come from the environment. */",
+    "/** The workers. API keys come from the environment. */",
     "export const pool = [",
     made.map(({ baseURL, maker, model }) => `  ${maker.make(model, baseURL)}`).join(",\n"),
     "]",
     "",
-    "/** The first of them writes the plan, or answers an easy question. If its plan cannot be read, it answers alone. */",
+    "/** The first model writes the plan, or answers an easy question itself. If its plan is not valid, it answers alone. */",
     "export const policy = languagePolicy({",
     `  model: pool[0]${language === "typescript" ? "!" : ""},`,
     "  prompt: { descriptions: true, mayAnswer: true },",
@@ -158,8 +158,8 @@ const ofModels = (models: ReadonlyArray<Model>, language: Language, configFile: 
     "})",
     "",
     isPriced
-      ? "/** Of one run: never exceeded. */"
-      : "/** Of one run: never exceeded. With the price of each model (`pricing`), `costUsd` can limit it, too. */",
+      ? "/** Limits of one run, never exceeded. */"
+      : "/** Limits of one run, never exceeded. If each model has a price (`pricing`), `costUsd` can be limited as well. */",
     isPriced
       ? "export const budget = { costUsd: 0.5, durationMillis: 300_000 }"
       : "export const budget = { calls: 20, durationMillis: 300_000 }",
@@ -177,24 +177,24 @@ const ofModels = (models: ReadonlyArray<Model>, language: Language, configFile: 
 /** Generates the files if no model is available. The gym's workers compute the answers to its generated questions. */
 const ofGym = (language: Language, configFile: string, scriptFile: string): Team => {
   const config = lines(
-    `/** The team: \`divisi run\`, \`divisi chat\` and ${scriptFile} ask it. */`,
+    `/** The team used by \`divisi run\`, \`divisi chat\` and ${scriptFile}. */`,
     typeImport(language),
     'import * as GymPool from "@divisi/gym/GymPool"',
     'import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"',
     "",
     "/**",
     " * The offline gym: workers that compute answers to its own kinds of questions (dates, units, sums, codes), and no",
-    " * others. To ask real models, set a key such as OPENAI_API_KEY or start a server such as Ollama, and run",
+    " * others. To use real models, set a key such as OPENAI_API_KEY or start a server such as Ollama, and run",
     " * `divisi init --force`.",
     " */",
     "export const pool = GymPool.make().workers",
     "",
     "export const policy = LexicalPolicy.make()",
     "",
-    "/** Of one run: never exceeded. The prices of the gym are play money. */",
+    "/** Limits of one run, never exceeded. The prices of the gym are play money. */",
     "export const budget = { costUsd: 0.5, durationMillis: 300_000 }",
     "",
-    "// The command line has the gym's workers where no pool is named.",
+    "// Without a pool, the command line uses the gym's workers.",
     ...exported(language, "policy, budget")
   )
   return {

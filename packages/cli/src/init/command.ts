@@ -12,16 +12,19 @@ export const init = Command.make("init", flags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Looks for keys in the environment and model servers on this machine, and writes a config and a first script for",
-      "them. Without either, both use the offline gym.",
+      "Look for API keys in the environment and model servers on this machine, and write a config and a first script for",
+      "them. If it finds nothing, both use the offline gym.",
       "",
-      "In a terminal, it asks, and overwrites files only if you agree. Without a terminal, or with --yes or --json, it uses",
+      "In a terminal, it asks which models to use and before overwriting files. Otherwise, or with --yes or --json, it uses",
       "everything it finds."
     )
   ),
   Command.withExamples([
     { command: "divisi init", description: "Find keys and model servers, ask, and write the files" },
     { command: "divisi init --yes --install", description: "Skip all questions and install the packages" },
-    { command: "divisi init --models ollama:qwen3:8b --language javascript", description: "This model, in JavaScript" }
+    {
+      command: "divisi init --models ollama:qwen3:8b --language javascript",
+      description: "Use this model, and write JavaScript"
+    }
   ])
 )

@@ -7,7 +7,7 @@ export const flags = {
   models: text(
     "models",
     "<names>",
-    "The models of the team, the planner first: openai:gpt-5-mini,ollama:qwen3:8b; gym for the offline gym (default: all models found)"
+    "Models, planner first, e.g. openai:gpt-5-mini,ollama:qwen3:8b (default: all found). Use gym for the offline gym"
   ),
   language: Flag.Literals("language", ["typescript", "javascript"]).pipe(
     Flag.withDescription("Language of the files (default typescript)"),
@@ -20,8 +20,8 @@ export const flags = {
   ),
   install: toggle("install", "Run the install command instead of printing it"),
   force: toggle("force", "Overwrite existing files"),
-  yes: toggle("yes", "Ask no questions; use the defaults and everything found"),
-  json: toggle("json", "Ask no questions, and print the result as JSON")
+  yes: toggle("yes", "Skip all questions; use the defaults and everything found"),
+  json: toggle("json", "Skip all questions, and print the result as JSON")
 }
 
 /** Parsed flags of `divisi init`. */

@@ -10,7 +10,7 @@ const maxLength = 90
 
 /** Returns the first sentence of a description. Long sentences are cut at a word boundary and end with "…". */
 const firstSentence = (text: string): string => {
-  const [sentence = text] = /^.*?(?=\. [A-Z]|$)/.exec(text) ?? []
+  const [sentence = text] = /^.*?(?=(?<!e\.g)\. [A-Z<]|$)/.exec(text) ?? []
   if (sentence.length <= maxLength) return sentence
   const cut = sentence.slice(0, maxLength)
   const words = cut.slice(0, cut.lastIndexOf(" "))

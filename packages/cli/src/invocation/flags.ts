@@ -52,7 +52,7 @@ export const age = (name: string, description: string) =>
   Flag.String(name).pipe(
     Flag.filterMap(
       (text) => Option.fromUndefinedOr(parseAge(text)),
-      () => "Expected an age such as 30m, 12h or 7d"
+      () => "Expected a duration such as 30m, 12h or 7d"
     ),
     Flag.withMetavar("<age>"),
     Flag.withDescription(description),
@@ -64,7 +64,7 @@ export const config = (description: string) =>
   Flag.String("config").pipe(
     Flag.withMetavar("<file>"),
     Flag.withDescription(
-      `${description}; by default DIVISI_CONFIG, or the nearest divisi.config.ts (.mts, .js, .mjs, .cts, .cjs) in this or a parent folder; "none" for no config`
+      `${description} (default: DIVISI_CONFIG or nearest divisi.config.*). Looks in this folder and its parents, for .ts, .mts, .js, .mjs, .cts and .cjs; "none" disables the config`
     ),
     Flag.withFallbackConfig(Config.String("DIVISI_CONFIG")),
     Flag.optional
@@ -90,7 +90,7 @@ export const cost = (name: string, description: string) =>
   Flag.Finite(name).pipe(
     Flag.filter(
       (value) => value >= 0,
-      () => "Expected a cost in USD of at least 0"
+      () => "Expected an amount in USD of at least 0"
     ),
     Flag.withMetavar("<usd>"),
     Flag.withDescription(description),

@@ -32,7 +32,7 @@ const usd = (value: number): string => `${Number(value.toFixed(9))}`
 const signed = (value: number): string => (value > 0 ? `+${usd(value)}` : usd(value))
 
 const changeOf = ({ by, to }: AdjustInput): Effect.Effect<Account.Change, Failure> => {
-  if (Option.isSome(by) === Option.isSome(to)) return Effect.fail(usage("Give one of --by and --to."))
+  if (Option.isSome(by) === Option.isSome(to)) return Effect.fail(usage("Pass either --by or --to."))
   return Effect.succeed(Option.isSome(by) ? { addUsd: by.value } : { setUsd: Option.getOrThrow(to) })
 }
 
@@ -68,13 +68,15 @@ export const adjust = Effect.fnUntraced(function* (input: AdjustInput): Effect.f
   })
   if (jsonOf(made).key !== input.key || changeText(made.change) !== changeText(change) || !isOfDay) {
     return yield* usage(
-      `Another adjustment is named "${oneLine(id)}": ${changeText(made.change)} USD for key ${jsonOf(made).key} at ${new Date(made.at).toISOString()}. Choose another name for --once.`
+      `An adjustment named "${oneLine(id)}" already exists: ${changeText(made.change)} USD for key ${jsonOf(made).key} at ${new Date(made.at).toISOString()}. Choose another name for --once.`
     )
   }
   if (input.json) return print(JSON.stringify(jsonOf(made)))
   const rows = made.accounts.map(({ afterUsd, beforeUsd, name }) => [name, usd(beforeUsd), usd(afterUsd)])
   print(table([["account", "before USD", "after USD"], ...rows], toLeft))
-  print(`Adjustment ${oneLine(made.id)} of ${new Date(made.at).toISOString()}: divisi key audit lists all.`)
+  print(
+    `Adjustment ${oneLine(made.id)} of ${new Date(made.at).toISOString()}. List all adjustments with: divisi key audit`
+  )
 })
 
 /** Lists the corrections for all keys, or for one key. */

@@ -60,7 +60,7 @@ export const make = Effect.fnUntraced(function* (input: MakeInput): Effect.fn.Re
   yield* KeyPlace.within(input, ({ keys }) => keys.put(key))
   const { hash: _, ...shown } = key
   if (input.json) return print(JSON.stringify({ ...shown, secret }))
-  process.stderr.write(`divisi: key ${key.id} for ${key.name}. Its secret is shown this once:\n`)
+  process.stderr.write(`divisi: created key ${key.id} for ${key.name}. The secret is shown only once:\n`)
   print(secret)
 })
 
@@ -75,11 +75,11 @@ const stateOf = ({ damaged, expiresAt, revokedAt }: StoredKey, now: number): str
 
 const limitsOf = ({ limits, requestsPerMinute, tokensPerMinute }: Keys.Key): string => {
   const all = [
-    [limits.dayUsd, "USD a day"],
-    [limits.monthUsd, "USD a month"],
-    [limits.totalUsd, "USD in all"],
-    [requestsPerMinute, "requests a minute"],
-    [tokensPerMinute, "tokens a minute"]
+    [limits.dayUsd, "USD per day"],
+    [limits.monthUsd, "USD per month"],
+    [limits.totalUsd, "USD in total"],
+    [requestsPerMinute, "requests per minute"],
+    [tokensPerMinute, "tokens per minute"]
   ].flatMap(([value, unit]) => (value === undefined ? [] : [`${value} ${unit}`]))
   return all.length === 0 ? "none" : all.join(", ")
 }
@@ -125,5 +125,5 @@ export const revoke = Effect.fnUntraced(function* (input: RevokeInput): Effect.f
       return found.name
     })
   )
-  print(`The key ${input.id} of ${name} is revoked.`)
+  print(`Revoked key ${input.id} of ${name}.`)
 })

@@ -15,7 +15,7 @@ import type { KeyStore } from "../stores/KeyStore.ts"
 /** Loads the package that implements keys. */
 export const server = Effect.tryPromise({
   try: () => import("@divisi/server"),
-  catch: (error) => usage(`Keys need @divisi/server. ${explain(error)}`)
+  catch: (error) => usage(`API keys require @divisi/server. ${explain(error)}`)
 })
 
 /** Returns the given file, or the user's default file. */
@@ -41,9 +41,9 @@ const readerOf = (file: string, { Keys }: typeof import("@divisi/server")): Read
     if (Result.isSuccess(read)) return read.success.keys
     const written = decodeVersion(text)
     if (Result.isSuccess(written) && written.success.version > version) {
-      throw new Error(`${file} was written by a newer version of Divisi: update this one, or name another file.`)
+      throw new Error(`${file} was written by a newer version of Divisi. Update Divisi, or use another file.`)
     }
-    throw new Error(`${file} has no keys that can be read: restore it from a copy, or name another file.`)
+    throw new Error(`${file} is not a valid key file. Restore it from a backup, or use another file.`)
   }
 }
 

@@ -38,4 +38,4 @@ export const within = <A>(
   )
 
 /** Creates the failure for an unknown key id. */
-export const unknown = (id: string): Failure => usage(`No key is called ${id}: \`divisi key list\` shows them.`)
+export const unknown = (id: string): Failure => usage(`No key has the id ${id}. List keys with: divisi key list`)

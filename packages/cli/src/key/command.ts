@@ -9,31 +9,31 @@ const loaded = Effect.promise(() => import("./Key.ts"))
 const make = Command.make("make", makeFlags, (input) => Effect.flatMap(loaded, (Key) => Key.make(input))).pipe(
   Command.withDescription(
     paragraphs(
-      "Creates a key for `divisi serve`, and prints its secret once on standard output. Only its hash is stored.",
+      "Create a key for `divisi serve`, and print its secret once on standard output. Only its hash is stored.",
       "",
-      "Limits apply to all requests with the key, across processes and crashes. Once a key exists, every client needs one."
+      "Limits apply to all requests with the key, across processes and restarts. Once a key exists, every client needs one."
     )
   ),
   Command.withShortDescription("Create a key"),
   Command.withExamples([
     {
       command: "divisi key make alice --max-cost-per-day 2 --expires 30d",
-      description: "With a limit and an expiry date"
+      description: "Set a spending limit and an expiry date"
     },
     {
       command: "divisi key make ci --workers ollama:qwen3:8b --requests-per-minute 20",
-      description: "One worker only, with a rate limit"
+      description: "Allow one worker only, with a rate limit"
     }
   ])
 )
 
 const list = Command.make("list", listFlags, (input) => Effect.flatMap(loaded, (Key) => Key.list(input))).pipe(
-  Command.withDescription("Lists API keys with owner, rights and spending."),
+  Command.withDescription("List API keys with owner, rights and spending."),
   Command.withShortDescription("List keys")
 )
 
 const revoke = Command.make("revoke", revokeFlags, (input) => Effect.flatMap(loaded, (Key) => Key.revoke(input))).pipe(
-  Command.withDescription("Revokes a key. Running servers reject its next request."),
+  Command.withDescription("Revoke a key. Running servers reject its next request."),
   Command.withShortDescription("Revoke a key")
 )
 
@@ -44,31 +44,31 @@ const adjust = Command.make("adjust", adjustFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Corrects the recorded spending of a key, e.g. after a vendor reported wrong usage. The daily, monthly and total",
-      "spending change together, and never fall below 0. Running servers use the new amounts for the next request.",
+      "Correct the recorded spending of a key, e.g. after a vendor reported wrong usage. The daily, monthly and total",
+      "amounts change together, and never fall below 0. Running servers use the new amounts for the next request.",
       "Each adjustment is recorded in the audit log with operator, time, amounts before and after, and reason.",
       "",
-      "With --once, a repeated command changes nothing and prints the first adjustment."
+      "With --once, repeating the command changes nothing and prints the first adjustment."
     )
   ),
   Command.withShortDescription("Correct the spending of a key"),
   Command.withExamples([
     {
       command: 'divisi key adjust 3fJ8aQ2x --by=-3.20 --reason "usage reported twice" --once ticket-481',
-      description: "A credit, safe to repeat"
+      description: "Credit an amount; safe to repeat"
     },
-    { command: 'divisi key adjust 3fJ8aQ2x --to 0 --reason "new contract"', description: "Reset to 0" }
+    { command: 'divisi key adjust 3fJ8aQ2x --to 0 --reason "new contract"', description: "Reset the spending to 0" }
   ])
 )
 
 const audit = Command.make("audit", auditFlags, (input) =>
   Effect.flatMap(adjusting, (Adjust) => Adjust.audit(input))
 ).pipe(
-  Command.withDescription("Lists adjustments of keys, oldest first."),
-  Command.withShortDescription("List the adjustments made to the accounts of keys")
+  Command.withDescription("List adjustments of keys, oldest first."),
+  Command.withShortDescription("List adjustments of spending")
 )
 
 export const key = Command.make("key").pipe(
-  Command.withDescription("Manages API keys for `divisi serve`. Requires @divisi/server."),
+  Command.withDescription("Manage API keys for `divisi serve`. Requires @divisi/server."),
   Command.withSubcommands([make, list, adjust, audit, revoke])
 )

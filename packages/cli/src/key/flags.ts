@@ -12,13 +12,13 @@ export const keys = text("keys", "<file>", "File of API keys (default: DIVISI_KE
 export const database = Flag.Redacted("database").pipe(
   Flag.withMetavar("<url>"),
   Flag.withDescription(
-    "Postgres with keys and their spending, for several servers: postgres://user@host/name (default: DIVISI_DATABASE, or serve.database in the config, or files). The password can be in PGPASSWORD"
+    "Postgres database of the keys and their spending, e.g. postgres://user@host/name. Default: DIVISI_DATABASE, serve.database in the config, or files. The password can be set in PGPASSWORD"
   ),
   Flag.optional
 )
 
 /** `--config`, since the config may specify the database. */
-const config = configFlag("Config with the database that stores the keys")
+const config = configFlag("Config with the database of keys")
 
 const names = (name: string, description: string) =>
   Flag.String(name).pipe(
@@ -42,37 +42,40 @@ const ahead = (text: string): number | undefined => {
 }
 
 export const makeFlags = {
-  name: Argument.String("name").pipe(Argument.withDescription("Name of the owner: alice, ci, the-wiki")),
-  workers: names("workers", "Workers this key may use: a,b (default: all)"),
-  models: names("models", "Models this key may request: divisi,divisi-fast (default: all)"),
+  name: Argument.String("name").pipe(Argument.withDescription("Name of the owner, e.g. alice, ci or the-wiki")),
+  workers: names("workers", "Workers this key may use, e.g. a,b (default: all)"),
+  models: names("models", "Models this key may request, e.g. divisi,divisi-fast (default: all)"),
   rights: names(
     "rights",
-    "Additional rights: rate (as a grader or check), admin (see the runs of all keys). Default: none"
+    "Additional rights (default: none). With rate, the key can rate runs as a grader or check; with admin, it can see the runs of all keys"
   ),
   maxCostPerDay: cost("max-cost-per-day", "Maximum spending per UTC day, in USD; never exceeded"),
   maxCostPerMonth: cost("max-cost-per-month", "Maximum spending per UTC month, in USD; never exceeded"),
   maxCost: cost("max-cost", "Maximum total spending, in USD; never exceeded"),
-  requestsPerMinute: whole("requests-per-minute", 1).pipe(Flag.withDescription("Requests per minute"), Flag.optional),
+  requestsPerMinute: whole("requests-per-minute", 1).pipe(
+    Flag.withDescription("Maximum number of requests per minute"),
+    Flag.optional
+  ),
   tokensPerMinute: whole("tokens-per-minute", 1).pipe(
-    Flag.withDescription("Input and output tokens per minute"),
+    Flag.withDescription("Maximum number of input and output tokens per minute"),
     Flag.optional
   ),
   expires: Flag.String("expires").pipe(
     Flag.filterMap(
       (text) => Option.fromUndefinedOr(ahead(text)),
-      () => "Expected a time from now such as 12h or 30d"
+      () => "Expected a duration such as 12h or 30d"
     ),
     Flag.withMetavar("<time>"),
-    Flag.withDescription("Expires after this time, e.g. 12h or 30d (default: never)"),
+    Flag.withDescription("Lifetime of the key, e.g. 12h or 30d (default: never expires)"),
     Flag.optional
   ),
   keys,
   database,
   config,
-  json: toggle("json", "Print it as JSON")
+  json: toggle("json", "Print the key as JSON")
 }
 
-export const listFlags = { keys, database, config, json: toggle("json", "Print them as JSON") }
+export const listFlags = { keys, database, config, json: toggle("json", "Print the keys as JSON") }
 
 export const revokeFlags = {
   id: Argument.String("id").pipe(Argument.withDescription("Id of a key, as shown by `divisi key list`")),
@@ -98,7 +101,7 @@ const short = (name: string, most: number) =>
   Flag.String(name).pipe(
     Flag.filter(
       (text) => text.trim() !== "" && text.length <= most,
-      () => `Expected a text of 1 to ${most} characters`
+      () => `Expected 1 to ${most} characters`
     )
   )
 
@@ -106,21 +109,22 @@ export const adjustFlags = {
   key: Argument.String("id").pipe(Argument.withDescription("Id of a key, as shown by `divisi key list`")),
   by: amount("by", "Add this amount to the spending; negative for a credit: --by=-3.20"),
   to: cost("to", "Set the total spending to this amount"),
-  reason: short("reason", 1_000).pipe(Flag.withMetavar("<text>"), Flag.withDescription("Reason, for the audit log")),
+  reason: short("reason", 1_000).pipe(
+    Flag.withMetavar("<text>"),
+    Flag.withDescription("Reason, stored in the audit log")
+  ),
   on: Flag.String("on").pipe(
     Flag.filterMap(
       (text) => Option.fromUndefinedOr(dayAt(text)),
       () => "Expected a UTC date, such as 2026-11-28"
     ),
     Flag.withMetavar("<day>"),
-    Flag.withDescription("UTC day to correct, together with its month (default: today)"),
+    Flag.withDescription("UTC date to correct, together with its month (default: today)"),
     Flag.optional
   ),
   once: short("once", 200).pipe(
     Flag.withMetavar("<name>"),
-    Flag.withDescription(
-      "Idempotency name: a repeated adjustment with the same name changes nothing (default: random)"
-    ),
+    Flag.withDescription("Idempotency name (default: random). Another adjustment with the same name changes nothing"),
     Flag.optional
   ),
   keys,
@@ -134,7 +138,7 @@ export const auditFlags = {
   keys,
   database,
   config,
-  json: toggle("json", "Print them as JSON")
+  json: toggle("json", "Print the adjustments as JSON")
 }
 
 export type AdjustInput = Command.Command.Config.Infer<typeof adjustFlags>

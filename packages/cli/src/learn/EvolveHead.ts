@@ -30,7 +30,7 @@ const validationShare = 0.3
 
 const tell = ({ costUsd, fitness, generation, runs }: Evolution.Generation): void =>
   void process.stderr.write(
-    `divisi: generation ${generation}: ${(100 * fitness).toFixed(1)} % right on average, ${runs} runs, $${costUsd.toFixed(2)}\n`
+    `divisi: generation ${generation}: ${(100 * fitness).toFixed(1)} % correct on average, ${runs} runs, $${costUsd.toFixed(2)}\n`
   )
 
 /** Evolves a head and reports progress. */
@@ -42,8 +42,7 @@ export const evolveHead = (options: Options): Effect.Effect<Evolution.Evolved, F
     const pool = yield* RunOptions.resolvePool(config, flags, maxCostUsd)
     const { grader, tasks } = yield* Suites.one(benchmark, { seed: 0 })
     const held = Math.max(2, Math.round(validationShare * tasks.length))
-    if (tasks.length <= held)
-      return yield* usage(`${benchmark} has too few questions to learn on and to validate with.`)
+    if (tasks.length <= held) return yield* usage(`${benchmark} has too few questions for training and validation.`)
     const isGym = RunOptions.isGym(config, flags)
     const evolved = yield* Services.provide(
       Effect.mapError(
@@ -72,9 +71,9 @@ export const evolvedText = (evolved: Evolution.Evolved): string => {
   const percent = (value: number) => (100 * value).toFixed(1)
   const { after, before, costUsd, difference, generations, isBetter, runs, standardError } = evolved
   const kept = isBetter
-    ? "The evolved head is stored"
-    : "The fitted head is stored: evolving it does not measurably help"
+    ? "Stored the evolved head"
+    : "Stored the fitted head, because evolving it does not measurably help"
   return clean(
-    `${kept}. On held-out questions, accuracy went from ${percent(before)} to ${percent(after)} % right (${percent(difference)} ± ${percent(standardError)} points), in ${generations} generations, ${runs} runs, $${costUsd.toFixed(2)}.`
+    `${kept}. On held-out questions, accuracy went from ${percent(before)} to ${percent(after)} % (${percent(difference)} ± ${percent(standardError)} points), in ${generations} generations, ${runs} runs, $${costUsd.toFixed(2)}.`
   )
 }

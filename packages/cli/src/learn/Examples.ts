@@ -18,9 +18,9 @@ const tell = (problem: string): void => void process.stderr.write(`divisi: ${cle
 
 const changeText = ({ at, before, kind, model, since, worker }: Drift.Change): string => {
   const share = ({ count, mean }: Drift.Change["since"]) => `${(100 * mean).toFixed(0)} % of ${count}`
-  const where = kind === undefined ? "" : ` at ${kind}`
+  const where = kind === undefined ? "" : ` for ${kind}`
   const now = model === undefined ? "" : `, when its vendor changed its model to ${model}`
-  return `${worker} has changed${where} about ${dateOf(at)}${now}: right in ${share(before)} before, in ${share(since)} since. Earlier outcomes are ignored.`
+  return `${worker} changed${where} around ${dateOf(at)}${now}: ${share(before)} correct before, ${share(since)} since. Earlier outcomes are ignored.`
 }
 
 /** Loads ratings from a shared database, if one is configured. */
@@ -70,13 +70,13 @@ export const missing = (examples: ReadonlyArray<Outcomes.GradedQuestion>): Reado
   const few = Replay.leastQuestions - examples.length
   const isShort = few > 0
   if (!isShort && workers.length >= 2) return []
-  const counts = rated.map(([id, count]) => `${counted(count, "answer")} of ${nameOf(id)}`)
+  const counts = rated.map(([id, count]) => `${counted(count, "answer")} by ${nameOf(id)}`)
   const step = "its steps (divisi rate up --step 0.1)"
   return [
     `Rated so far: ${counts.join(", ")}.`,
-    ...(isShort ? [`${counted(few, "more rated question")} of ${Replay.leastQuestions} needed.`] : []),
+    ...(isShort ? [`${counted(few, "more rated question")} needed, out of ${Replay.leastQuestions}.`] : []),
     ...(workers.length === 0
-      ? [`The rating of a whole plan applies to its team and not to single workers. Also rate ${step}.`]
+      ? [`A rating of a whole plan counts for its team and not for single workers. Also rate ${step}.`]
       : []),
     ...(workers.length === 1
       ? [
@@ -90,6 +90,6 @@ export const missing = (examples: ReadonlyArray<Outcomes.GradedQuestion>): Reado
 export const nothingRated = (examples: ReadonlyArray<Outcomes.GradedQuestion>) =>
   usage(
     examples.length === 0
-      ? "No run is rated yet. Rate one with `divisi rate up` or `divisi rate down`, or name files with --from."
+      ? "No rated runs yet. Rate one with `divisi rate up` or `divisi rate down`, or pass files with --from."
       : ["There is not enough data to learn from yet.", ...missing(examples)].join(" ")
   )

@@ -64,10 +64,10 @@ const recordsText = (): string => {
     return { record, questions, standings: standings.sort((left, right) => right.mean - left.mean) }
   })
   return [
-    "Until then, a pool is routed by a public record if one covers all its workers, and otherwise by price:",
+    "Until then, routing uses public outcome data if it covers all workers of the pool, and prices otherwise:",
     "",
     rows([
-      ["record", "worker", "right in %", "±"],
+      ["record", "worker", "correct %", "±"],
       ...known.flatMap(({ record, standings }) =>
         standings.map(({ error, mean, worker }) => [
           record.name,
@@ -149,14 +149,14 @@ const revert = (input: LearnInput, file: string) =>
 /** Learns a table, shows the current one, or reverts to the previous one. */
 export const learn = (input: LearnInput): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
-    if (input.show && input.revert) return yield* usage("Give --show or --revert, not both.")
+    if (input.show && input.revert) return yield* usage("Use either --show or --revert.")
     if (input.head) {
       if (input.show || input.revert || Option.isSome(input.picture)) {
         return yield* usage("--show, --revert and --picture work with tables, not with --head.")
       }
       return yield* learnHead(input)
     }
-    if (Option.isSome(input.embeddings)) return yield* usage("--embeddings needs --head.")
+    if (Option.isSome(input.embeddings)) return yield* usage("--embeddings requires --head.")
     const file = yield* Learned.defaultFile
     if (input.revert) return yield* revert(input, file)
     if (!input.show) {

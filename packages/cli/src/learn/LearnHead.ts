@@ -44,7 +44,7 @@ const evolvedOf = (input: LearnInput, options: Pick<EvolveOptions, "head" | "emb
 export const learnHead = (input: LearnInput) =>
   Effect.gen(function* () {
     if (Option.isSome(input.evolve) !== Option.isSome(input.maxCost)) {
-      return yield* usage("--evolve calls your workers, so it needs a limit: --max-cost, in USD.")
+      return yield* usage("--evolve calls your workers, so it requires a cost limit. Set --max-cost, in USD.")
     }
     const named = yield* Embedders.named(Option.getOrUndefined(input.embeddings), false)
     const embedder = named === undefined ? Embedder.hashed() : telling(named)
@@ -67,10 +67,10 @@ export const learnHead = (input: LearnInput) =>
     }
     const reads =
       head.training.penalty === null
-        ? "The questions do not predict the best worker, so it always asks the best worker overall."
-        : "It chooses by the question."
+        ? "The questions do not predict the best worker, so the head always chooses the best worker overall."
+        : "It chooses based on the question."
     if (evolved !== undefined) stdout.write(`${evolvedText(evolved)}\n`)
-    const gain = isBetter ? "It is better than the table" : "It is not shown to be better than the table"
+    const gain = isBetter ? "It is better than the table" : "It is not measurably better than the table"
     stdout.write(
       `${clean(`Learned a head of ${head.workers.length} workers from ${examples.length} questions. ${reads} ${gain}: ${judged.why}. Use it with --policy head.`)}\n`
     )

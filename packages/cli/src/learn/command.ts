@@ -9,7 +9,7 @@ const learnFlags = {
   from: Flag.String("from").pipe(
     Flag.withMetavar("<files>"),
     Flag.withDescription(
-      'Also learn from graded answers in files: a,b.jsonl.gz with lines {"question":"…","kind":"…","scores":{"worker":1}}'
+      'Also learn from files of graded answers, e.g. a.jsonl,b.jsonl.gz. Each line is {"question":"…","kind":"…","scores":{"worker":1}}'
     ),
     Flag.optional
   ),
@@ -19,18 +19,18 @@ const learnFlags = {
   embeddings: text(
     "embeddings",
     "<vendor:model>",
-    "Embeddings for the head: hashed (default), or a model such as llamacpp:qwen2.5-0.5b-instruct (needs --from)"
+    "Embedding model for the head (default: hashed words). Another one, such as llamacpp:qwen2.5-0.5b-instruct, requires --from"
   ),
   evolve: text(
     "evolve",
     "<benchmark>",
-    "With --head: evolve the head on full runs over this benchmark, or a file of questions and answers"
+    "With --head, evolve the head on full runs over a benchmark or a file of questions. The file has questions and answers"
   ),
   maxCost: cost("max-cost", "Maximum cost of all runs of --evolve, in USD; never exceeded"),
   database: Flag.Redacted("database").pipe(
     Flag.withMetavar("<url>"),
     Flag.withDescription(
-      "Also learn from ratings on the servers of this Postgres (default DIVISI_DATABASE, or serve.database of the config, or none)"
+      "Also learn from ratings stored in the servers' Postgres database. Default: DIVISI_DATABASE, serve.database in the config, or none"
     ),
     Flag.optional
   ),
@@ -51,9 +51,9 @@ export const learn = Command.make("learn", learnFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Learns from rated runs which worker is best for which kind of question. The new table is used only if recorded",
-      "runs support it: it must not be worse than the current one by the lower bound of a doubly robust estimate, and better on",
-      "the last fifth of the runs. From then on, runs without --policy use it for the workers in it. To choose it",
+      "Learn from rated runs which worker is best for which kind of question. The new table is used only if recorded",
+      "runs support it: the lower bound of a doubly robust estimate must not be worse than the current table, and the last",
+      "fifth of the runs must be better. From then on, runs without --policy use it for the workers in it. To choose it",
       "explicitly, use --policy learned, learned:within-2 or learned:half.",
       "",
       "With --head, it trains a linear head for --policy head. This takes seconds with hashed words and longer with",
@@ -61,16 +61,16 @@ export const learn = Command.make("learn", learnFlags, (input) =>
       "which workers should think, answer and verify; an interrupted run resumes.",
       "",
       "No data leaves this machine unless DIVISI_EMBEDDINGS is a vendor's embedding model (llamacpp:<file> is local;",
-      "hashed words are the default). The same outcomes give the same table. DIVISI_ROUTER is the file of the table,",
-      "DIVISI_HEAD the file of the head."
+      "hashed words are the default). The same outcomes give the same table. DIVISI_ROUTER sets the file of the table,",
+      "DIVISI_HEAD that of the head."
     )
   ),
   Command.withExamples([
     { command: "divisi learn", description: "Learn a table, and use it if it is better" },
-    { command: "divisi learn --show --picture who.svg", description: "Show the table and a picture" },
+    { command: "divisi learn --show --picture who.svg", description: "Show the table, and draw it as a picture" },
     {
       command: "divisi learn --head --embeddings llamacpp:qwen2.5-0.5b-instruct --from outcomes.jsonl.gz",
-      description: "A head on the hidden state of a small model"
+      description: "Train a head on the hidden state of a small model"
     },
     { command: "divisi learn --revert", description: "Restore the previous table" }
   ])

@@ -29,7 +29,9 @@ const serve = Effect.fnUntraced(function* (input: McpInput): Effect.fn.Return<vo
   const ledger = Budget.make({ costUsd: Option.getOrUndefined(input.maxTotalCost) })
   const conductor = onAccount(Conductor.make(options), ledger)
   if (process.stdin.isTTY === true) {
-    process.stderr.write("divisi: an MCP client starts this command and speaks to it; Ctrl-C ends it.\n")
+    process.stderr.write(
+      "divisi: waiting for an MCP client on standard input. Usually, the client starts this command. Press Ctrl-C to stop.\n"
+    )
   }
   const offered = { conductor, description: Option.getOrUndefined(input.description) }
   const serving = ConductorServer.stdio(offered, { input: process.stdin, output: stdout })

@@ -12,17 +12,17 @@ export const mcp = Command.make("mcp", flags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Exposes the team from the config to an MCP client over standard input and output. The client starts this command.",
+      "Expose the team from the config to an MCP client over standard input and output. The client starts this command.",
       "",
       "Its one tool, ask, answers a question with a run and reports progress. Cancelling a call stops its run. The limits",
       "of `divisi run` apply to each question. Requires @divisi/tools-mcp."
     )
   ),
   Command.withExamples([
-    { command: "divisi mcp", description: "Run by an MCP client, in a folder with a config" },
+    { command: "divisi mcp", description: "Started by an MCP client, in a folder with a config" },
     {
       command: "divisi mcp --config team/divisi.config.ts --max-cost 0.05 --max-total-cost 1",
-      description: "With a cost limit per question and in total"
+      description: "Limit the cost per question and in total"
     }
   ])
 )

@@ -45,7 +45,7 @@ export const download = Effect.fnUntraced(function* (model: string): Effect.fn.R
 export const remove = Effect.fnUntraced(function* (model: string): Effect.fn.Return<void, Failure> {
   const { LlamaCppError, ModelStore } = yield* LocalModels.loaded
   const size = yield* orFail(ModelStore.remove(model))
-  yield* print(`Removed ${model}: ${LlamaCppError.formatBytes(size)} are free again.`)
+  yield* print(`Removed ${model} and freed ${LlamaCppError.formatBytes(size)}.`)
 })
 
 const describe = (
@@ -53,17 +53,16 @@ const describe = (
   formatBytes: (bytes: number) => string
 ): ReadonlyArray<readonly [string, string]> => {
   const { context, free, needs } = inspection
-  const memory = (needed: number, available: number) =>
-    `${formatBytes(needed)} of ${formatBytes(available)} that are free`
+  const memory = (needed: number, available: number) => `${formatBytes(needed)} of ${formatBytes(available)} free`
   return [
     ["file", inspection.path],
     ["name", inspection.name ?? "–"],
     ["architecture", inspection.architecture],
-    ["weights", `${(inspection.parameters / 1e9).toPrecision(2)} billion, most as ${inspection.quantisation}`],
+    ["weights", `${(inspection.parameters / 1e9).toPrecision(2)} billion, mostly ${inspection.quantisation}`],
     ["size", formatBytes(inspection.size)],
     ["trained context", inspection.trainedContext === undefined ? "–" : `${inspection.trainedContext} tokens`],
     ["chat template", inspection.hasChatTemplate ? "yes" : "no; it receives plain text"],
-    ["runs at once", `${context.sequences} of ${context.tokens} tokens each`],
+    ["parallel runs", `${context.sequences} of ${context.tokens} tokens each`],
     ["layers on the GPU", `${inspection.gpuLayers} of ${inspection.layers}`],
     ["main memory", memory(needs.mainMemory, free.mainMemory)],
     ...(needs.gpuMemory > 0 ? [["GPU memory", memory(needs.gpuMemory, free.gpuMemory)] as const] : []),

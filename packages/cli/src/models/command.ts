@@ -10,17 +10,18 @@ const model = Argument.String("model").pipe(
   Argument.withDescription("A name from `divisi models list`, hf:owner/repository/file.gguf, an https URL or a path")
 )
 
-const json = toggle("json", "Print JSON, for programs")
+const json = toggle("json", "Print JSON")
 
 const list = Command.make("list", { json }, (input) => Effect.flatMap(commands, ({ list }) => list(input))).pipe(
-  Command.withDescription("Lists local models, and models that can be downloaded by name.")
+  Command.withDescription("List local models, and models that can be downloaded by name."),
+  Command.withShortDescription("List models")
 )
 
 const download = Command.make("download", { model }, (input) =>
   Effect.flatMap(commands, ({ download }) => download(input.model))
 ).pipe(
   Command.withDescription(
-    "Downloads a model or resumes its download, and prints the path. HF_TOKEN is sent to Hugging Face."
+    "Download a model or resume its download, and print its path. HF_TOKEN is sent to Hugging Face."
   ),
   Command.withShortDescription("Download a model"),
   Command.withExamples([
@@ -34,16 +35,21 @@ const download = Command.make("download", { model }, (input) =>
 
 const remove = Command.make("remove", { model }, (input) =>
   Effect.flatMap(commands, ({ remove }) => remove(input.model))
-).pipe(Command.withDescription("Removes a model, or a partial download."))
+).pipe(
+  Command.withDescription("Remove a model, or a partial download."),
+  Command.withShortDescription("Remove a model")
+)
 
 const inspect = Command.make("inspect", { model, json }, (input) =>
   Effect.flatMap(commands, ({ inspect }) => inspect(input.model, input))
 ).pipe(
-  Command.withDescription("Shows a model's format, and the memory it needs compared with the free memory."),
+  Command.withDescription("Show a model's format, and compare the memory it needs with the free memory."),
   Command.withShortDescription("Inspect a model")
 )
 
 export const models = Command.make("models").pipe(
-  Command.withDescription("Local models for llama.cpp: as the planner (--policy llamacpp:<model>) and in pools."),
+  Command.withDescription(
+    "Manage local models for llama.cpp, for use as the planner (--policy llamacpp:<model>) or in pools."
+  ),
   Command.withSubcommands([list, download, remove, inspect])
 )

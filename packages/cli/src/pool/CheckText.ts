@@ -12,7 +12,7 @@ export const price = (pricing: Pricing | undefined): string => {
   const { inputPerMillion, isPlay, outputPerMillion, perCall = 0 } = pricing
   const tokens = `${Format.cost(inputPerMillion, isPlay)} / ${Format.cost(outputPerMillion)}`
   if (perCall === 0) return inputPerMillion === 0 && outputPerMillion === 0 ? "free" : tokens
-  return `${inputPerMillion + outputPerMillion === 0 ? "" : `${tokens} + `}${Format.cost(perCall, isPlay)} a call`
+  return `${inputPerMillion + outputPerMillion === 0 ? "" : `${tokens} + `}${Format.cost(perCall, isPlay)} per call`
 }
 
 const speed = ({ tokensPerSecond }: Checked): string =>
@@ -38,15 +38,15 @@ const reasons = { "rate-limited": "rate limited", failing: "failing" } as const
 
 /** Describes a cooldown: the reason, its duration, and the time of the next call. */
 const waiting = ({ because, by, millis, provider, until }: Cooldown): string => {
-  const next = `for ${Format.duration(millis)}; the next call tries at ${until}`
+  const next = `for ${Format.duration(millis)}; next attempt at ${until}`
   return by === "server"
-    ? `⏸ ${clean(provider)} is ${reasons[because]}: the server sends no calls ${next}`
-    : `⏸ ${clean(provider)} is ${reasons[because]}: its vendor asks to wait ${next}`
+    ? `⏸ ${clean(provider)} is ${reasons[because]}: the server has paused calls ${next}`
+    : `⏸ ${clean(provider)} is ${reasons[because]}: the vendor asked to wait ${next}`
 }
 
 /** Formats the results as a table, followed by errors, cooldowns and the total. */
 export const text = (results: ReadonlyArray<Checked>, others: ReadonlyArray<Cooldown> = []): string => {
-  const rows = [["  worker", "first piece", "tokens/s", "price in / out per million"], ...results.map(row)]
+  const rows = [["  worker", "first token", "tokens/s", "price in / out per million"], ...results.map(row)]
   const isRight = (column: number) => column === 1 || column === 2
   const errors = results.flatMap(({ error }) => (error === undefined ? [] : [`✗ ${clean(error)}`]))
   const cooldowns = [...results.flatMap(({ cooldown }) => cooldown ?? []), ...others].map(waiting)

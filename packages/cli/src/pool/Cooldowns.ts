@@ -57,7 +57,7 @@ export const ofServer = (server: string): Effect.Effect<ReadonlyArray<Cooldown>,
   const url = addressOf(server)
   if (url === undefined)
     return Effect.fail(usage(`--server: "${server}" is not a valid address. Use the form http://127.0.0.1:8080.`))
-  const isNone = `No divisi serve answers at ${url.origin}`
+  const isNone = `Cannot reach divisi serve at ${url.origin}`
   return Effect.tryPromise({
     try: async () => {
       const response = await fetch(url, { signal: AbortSignal.timeout(patienceMillis), redirect: "error" })
@@ -67,6 +67,6 @@ export const ofServer = (server: string): Effect.Effect<ReadonlyArray<Cooldown>,
       const closed = Array.isArray(health.closed) ? health.closed.slice(0, mostShown) : []
       return closed.flatMap((one) => cooldownOf(one, Date.now()))
     },
-    catch: (error) => failed(`${isNone}: ${messageOf(error)}. Start it, or leave --server out.`)
+    catch: (error) => failed(`${isNone}: ${messageOf(error)}. Start it, or omit --server.`)
   })
 }

@@ -6,7 +6,7 @@ import type { ListedVendor, Listing } from "./List.ts"
 
 const keyOf = ({ keySet, keys, needsKey }: ListedVendor): string => {
   if (keySet !== undefined) return `✓ ${keySet} is set`
-  if (!needsKey) return "✓ needs none"
+  if (!needsKey) return "✓ no key needed"
   return `✗ set ${keys.join(" or ")}`
 }
 

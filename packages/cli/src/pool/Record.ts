@@ -34,7 +34,7 @@ const questionsOf = (input: RecordInput) =>
     const { least } = HeldOut
     if (heldOut < least || tasks.length - heldOut < least) {
       return yield* usage(
-        `${input.questions} has ${Format.count(tasks.length, "question")}: ${tasks.length - heldOut} to train on, and ${heldOut} held out for the verdict. Each part needs at least ${least}; 200 questions or more make a useful verdict.`
+        `${input.questions} has ${Format.count(tasks.length, "question")}: ${tasks.length - heldOut} for training, and ${heldOut} held out for the verdict. Each part needs at least ${least}. For a useful verdict, use 200 or more questions.`
       )
     }
     const fallback = Option.getOrUndefined(input.grader)
@@ -46,7 +46,7 @@ const poolOf = Effect.fnUntraced(function* (input: RecordInput) {
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   if (RunOptions.isGym(config, { pool: input.pool })) {
     return yield* usage(
-      "Name the workers to record: --pool openai:gpt-5-mini,ollama:qwen3:8b, or a config with a pool."
+      "No workers given. Set --pool, e.g. openai:gpt-5-mini,ollama:qwen3:8b, or a pool in the config."
     )
   }
   const limitUsd = Option.getOrUndefined(input.maxCost)
@@ -110,13 +110,13 @@ export const record = (input: RecordInput): Effect.Effect<void, Failure> =>
       return
     }
     say(RecordPrice.text(price))
-    if (existsSync(input.out)) say(`You do not pay again for the answers in ${input.out}.`)
+    if (existsSync(input.out)) say(`Answers in ${input.out} are not paid for again.`)
     if (Option.isNone(input.maxCost) && total.mostUsd !== 0) {
       const unpriced = price.filter(({ mostUsd }) => mostUsd === undefined).map(({ worker }) => worker)
       return yield* usage(
         unpriced.length === 0
-          ? "Set a limit with --max-cost, in USD. Nothing was called."
-          : `The price of ${unpriced.join(", ")} is unknown. Set it with --price, e.g. --price ${unpriced[0]}=0.5/1.5 (USD per million input and output tokens; 0 if it is free), and a limit with --max-cost. Nothing was called.`
+          ? "Set a cost limit with --max-cost, in USD. No worker was called."
+          : `The price of ${unpriced.join(", ")} is unknown. Set it with --price, e.g. --price ${unpriced[0]}=0.5/1.5 (USD per million input and output tokens; 0 if it is free), and a limit with --max-cost. No worker was called.`
       )
     }
     const evaluation = evaluationOf(input, pool)
@@ -125,7 +125,7 @@ export const record = (input: RecordInput): Effect.Effect<void, Failure> =>
     stdout.write(
       input.json
         ? `${JSON.stringify(report)}\n`
-        : `${ReportText.text(report, stdout.columns, "; the same command measures them")}\n`
+        : `${ReportText.text(report, stdout.columns, "; run the same command again to measure them")}\n`
     )
     yield* Evaluate.ending(evaluation, measured)
     say(`Recorded in ${input.out}. Next: divisi pool train ${input.out}`)

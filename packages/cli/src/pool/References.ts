@@ -29,7 +29,9 @@ const problemOf = (task: Task.Task, name: string, grader: Verdict.AnswerGrader):
   return Effect.match(grader.grade(task, ofPrograms.has(name) ? "" : reference), {
     onFailure: ({ detail }) => detail,
     onSuccess: ({ correct }) =>
-      correct || ofPrograms.has(name) ? undefined : `${name} does not accept its own answer "${short(reference)}"`
+      correct || ofPrograms.has(name)
+        ? undefined
+        : `the ${name} grader rejects the reference answer "${short(reference)}"`
   })
 }
 
@@ -53,5 +55,5 @@ export const problem = (
     }
     if (found.length === 0) return undefined
     const more = found.length > shown ? `; and ${found.length - shown} more` : ""
-    return `${file} has ${Format.count(found.length, "question")} for which no answer counts as correct. ${found.slice(0, shown).join("; ")}${more}. Nothing was called.`
+    return `${file} has ${Format.count(found.length, "question")} for which no answer counts as correct. ${found.slice(0, shown).join("; ")}${more}. No worker was called.`
   })

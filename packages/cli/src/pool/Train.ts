@@ -37,7 +37,7 @@ export const read = (folder: string): Effect.Effect<Recording, Failure, Scope.Sc
     )
     if (absent !== undefined) {
       return yield* usage(
-        `${folder} has no finished recording (${absent} is missing). Run divisi pool record with --out ${folder} until it finishes or reaches a limit; you do not pay again for recorded answers.`
+        `${folder} has no finished recording (${absent} is missing). Run divisi pool record with --out ${folder} until it finishes or reaches a limit; recorded answers are not paid for again.`
       )
     }
     const [report, samples] = yield* Effect.mapError(
@@ -45,7 +45,7 @@ export const read = (folder: string): Effect.Effect<Recording, Failure, Scope.Sc
       ({ message }) => usage(message)
     )
     const [record] = report.benchmarks
-    if (record === undefined) return yield* usage(`${folder} has no questions. Record it with divisi pool record.`)
+    if (record === undefined) return yield* usage(`${folder} has no questions. Record some with divisi pool record.`)
     const { tasks } = yield* RecordedSuite.load(record)
     return { report, record, samples, tasks }
   })
@@ -68,13 +68,13 @@ export const notices = (recording: Recording): ReadonlyArray<string> => {
   return [
     ...(changed === 0
       ? []
-      : [`${Format.count(changed, "recorded question")} changed in ${file}, or removed from it: not used.`]),
+      : [`Ignored ${Format.count(changed, "recorded question")}: changed in ${file}, or removed from it.`]),
     ...(fresh === 0
       ? []
-      : [`${Format.count(fresh, "question")} of ${file} not recorded, and not used: run divisi pool record again.`]),
+      : [`Ignored ${Format.count(fresh, "question")} of ${file}: not recorded yet. Run divisi pool record again.`]),
     ...(answered >= planned
       ? []
-      : [`The recording has ${answered} of ${planned} answers: run divisi pool record again to complete it.`])
+      : [`The recording has ${answered} of ${planned} answers. Run divisi pool record again to complete it.`])
   ]
 }
 
@@ -130,7 +130,7 @@ export const train = (input: TrainPoolInput): Effect.Effect<void, Failure> =>
     const graded = gradedOf(recording, Option.getOrUndefined(input.worth))
     if (graded.length < HeldOut.least) {
       return yield* usage(
-        `${folder} has ${graded.length} recorded questions to train on, and ${HeldOut.least} are needed. Continue with divisi pool record.`
+        `${folder} has only ${graded.length} recorded questions for training; at least ${HeldOut.least} are needed. Continue with divisi pool record.`
       )
     }
     const named = yield* Embedders.named(Option.getOrUndefined(input.embeddings), false)
@@ -154,8 +154,8 @@ export const train = (input: TrainPoolInput): Effect.Effect<void, Failure> =>
     }
     const choice =
       chosen.length === 1
-        ? `The questions do not predict the best worker, so it always asks ${chosen[0]!.worker}.`
-        : `It asks ${chosen.map(({ questions, worker }) => `${worker} (${questions})`).join(", ")}.`
+        ? `The questions do not predict the best worker, so it always chooses ${chosen[0]!.worker}.`
+        : `It chooses ${chosen.map(({ questions, worker }) => `${worker} (${questions})`).join(", ")}.`
     stdout.write(
       `${[
         clean(`Trained on ${examples.length} questions; ${heldOut} others are held out for the verdict. ${choice}`),

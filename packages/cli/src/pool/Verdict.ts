@@ -79,7 +79,7 @@ export const verdict = (input: VerdictInput): Effect.Effect<void, Failure> =>
     const measured = yield* Evaluate.measure(evaluation)
     const { report } = measured
     const sentence = clean(sentenceOf(report, conductor) ?? "No worker was recorded alone, so there is no verdict.")
-    const text = ReportText.text(report, stdout.columns, "; divisi pool record measures them")
+    const text = ReportText.text(report, stdout.columns, "; run divisi pool record to measure them")
     stdout.write(
       input.json
         ? `${JSON.stringify({ verdict: sentence, report })}\n`

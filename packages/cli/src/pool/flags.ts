@@ -14,7 +14,7 @@ export const checkFlags = {
   server: text(
     "server",
     "<url>",
-    "Also show the cooldowns of a running divisi serve, e.g. http://127.0.0.1:8080 (default: DIVISI_SERVER, or none)"
+    "Also show the cooldowns of a running divisi serve (default: DIVISI_SERVER, or none). For example http://127.0.0.1:8080"
   ),
   json: toggle("json", "Print one line of JSON per worker")
 }
@@ -34,25 +34,25 @@ const folder = Argument.String("folder").pipe(Argument.withDescription("Folder w
 
 export const recordFlags = {
   questions: Argument.String("questions").pipe(
-    Argument.withDescription('Your questions: a file with lines {"question":"…","answer":"…"}; see docs/evals-files.md')
+    Argument.withDescription('File of questions, one per line: {"question":"…","answer":"…"} (see docs/evals-files.md)')
   ),
   pool: conductorFlags.pool,
   price: conductorFlags.price,
   threads: conductorFlags.threads,
   config: conductorFlags.config,
   policy: text("policy", "<names>", "Teams to record as well, e.g. moa,self-consistency:3; the verdict includes them"),
-  grader: text("grader", "<name>", "Grader for rows without one: a name, or ./mine.ts (default: text)"),
+  grader: text("grader", "<name>", "Grader for rows that name none: a name or a file (default: text)"),
   sandbox: evalFlags.sandbox,
   samples: whole("samples", 1).pipe(
     Flag.withDescription(
-      "Number of answers per worker and question (default 3); the verdict uses them for majority voting"
+      "Number of answers per worker and question (default 3). The verdict uses them for majority voting"
     ),
     Flag.withDefault(3)
   ),
   maxCost: cost("max-cost", "Maximum total cost, in USD; never exceeded. Required unless all workers are free"),
   maxTime: duration("max-time", "Maximum duration; rerun the same command to continue"),
   maxOutputTokens: whole("max-output-tokens", 1).pipe(
-    Flag.withDescription("Maximum tokens of one answer (default: the worker's limit, otherwise 4096)"),
+    Flag.withDescription("Maximum tokens per answer (default: the worker's limit, otherwise 4096)"),
     Flag.optional
   ),
   temperature: evalFlags.temperature,
@@ -63,7 +63,7 @@ export const recordFlags = {
   dryRun: toggle("dry-run", "Print the price without calling workers"),
   out: Flag.String("out").pipe(
     Flag.withMetavar("<folder>"),
-    Flag.withDescription("Folder of the recording (default pool); continues an existing one"),
+    Flag.withDescription("Output folder (default pool). An existing recording is continued"),
     Flag.withDefault("pool")
   ),
   json: evalFlags.json
@@ -77,7 +77,7 @@ export const trainPoolFlags = {
   embeddings: text(
     "embeddings",
     "<vendor:model>",
-    "Embeddings of questions: hashed words (default), or a model such as llamacpp:qwen2.5-0.5b-instruct"
+    "Embedding model for questions (default: hashed words). For example llamacpp:qwen2.5-0.5b-instruct"
   ),
   worth: Flag.Finite("worth").pipe(
     Flag.filter(
@@ -85,9 +85,7 @@ export const trainPoolFlags = {
       () => "Expected an amount above 0"
     ),
     Flag.withMetavar("<usd>"),
-    Flag.withDescription(
-      "Value of a correct answer in USD, to weigh accuracy against price (default: ignore the price)"
-    ),
+    Flag.withDescription("Value of a correct answer in USD, weighed against the price (default: ignore the price)"),
     Flag.optional
   ),
   json: toggle("json", "Print one line of JSON")

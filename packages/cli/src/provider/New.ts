@@ -152,7 +152,7 @@ const writeWhole = Effect.fnUntraced(function* (name: string, to: string) {
 
 /** Next steps for a project generated from a clone. */
 const ofClone = [
-  `The packages of Divisi in ${packedFolder} are those of this clone. Before you publish, take them from npm instead:`,
+  `${packedFolder} contains Divisi packages from this clone. Before you publish, install them from npm instead:`,
   `  npm install @divisi/provider-kit@^${manifest.version}`,
   `  npm install --save-dev @divisi/core@^${manifest.version} @divisi/testkit@^${manifest.version}`
 ]
@@ -167,7 +167,9 @@ const ofRegistry = [
 export const create = Effect.fnUntraced(function* (input: NewInput): Effect.fn.Return<void, Failure> {
   const { name } = input
   if (!isName(name)) {
-    return yield* usage(`"${name}" cannot name a package: use small letters, digits and hyphens, such as acme-models.`)
+    return yield* usage(
+      `"${name}" is not a valid name. Use lowercase letters, digits and hyphens, such as acme-models.`
+    )
   }
   const folder = Option.getOrElse(input.directory, () => `divisi-provider-${name}`)
   const to = path.resolve(folder)
@@ -185,9 +187,9 @@ export const create = Effect.fnUntraced(function* (input: NewInput): Effect.fn.R
         `Wrote ${files.length} files to ${folder}:`,
         ...files.map((file) => `  ${file}`),
         "",
-        "It works with one real API and passes the provider contract unchanged:",
+        "It works with a real API and passes the provider contract as it is:",
         `  cd ${folder} && npm install && npm test`,
-        "README.md says which file to change for what.",
+        "README.md explains which files to change.",
         ...(Clone.isThere() ? ofClone : ofRegistry),
         ""
       ].join("\n")

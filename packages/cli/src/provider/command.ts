@@ -10,7 +10,7 @@ const create = Command.make("new", flags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Creates a provider project with workers for another vendor's models. It passes the provider contract; its README explains which file to change."
+    "Create a provider project with workers for another vendor's models. It passes the provider contract as it is; its README explains which files to change."
   ),
   Command.withShortDescription("Create a provider project"),
   Command.withExamples([
@@ -19,6 +19,6 @@ const create = Command.make("new", flags, (input) =>
 )
 
 export const provider = Command.make("provider").pipe(
-  Command.withDescription("Creates workers for other vendors' models."),
+  Command.withDescription("Create workers for other vendors' models."),
   Command.withSubcommands([create])
 )

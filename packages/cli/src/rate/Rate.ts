@@ -14,14 +14,13 @@ import type { RateInput } from "./command.ts"
 
 /** Returns the requested run: the most recent one, or the one whose id starts with the given text. */
 const found = (runs: ReadonlyArray<OutcomeLog.Run>, wanted: string | undefined): OutcomeLog.Run | string => {
-  if (wanted === undefined)
-    return runs[0] ?? "No run is logged yet. Runs of `divisi run` with your own workers are logged."
+  if (wanted === undefined) return runs[0] ?? "No runs are logged yet. `divisi run` logs runs with your own workers."
   const exact = runs.find(({ run }) => run === wanted)
   if (exact !== undefined) return exact
   const ids = [...new Set(runs.filter(({ run }) => run.startsWith(wanted)).map(({ run }) => run))]
   if (ids.length === 1) return runs.find(({ run }) => run === ids[0])!
   return ids.length === 0
-    ? `No run whose id begins with "${wanted}" is noted.`
+    ? `No logged run has an id that starts with "${wanted}".`
     : `"${wanted}" matches the ids of ${ids.length} runs. Use a longer prefix.`
 }
 
@@ -32,19 +31,18 @@ const stepOf = (text: string) => {
 
 /** Describes the effect of a rating. A plan is rated as a whole, which says nothing about individual workers. */
 const teaches = ({ answers, run }: OutcomeLog.Run, worker: string): string => {
-  if (Table.isWorker(worker)) return `The rating shows how good ${worker} is at questions like this one.`
+  if (Table.isWorker(worker)) return `The rating counts for ${worker} on similar questions.`
   const steps = answers.filter(({ step }) => step !== undefined)
   const example = steps.map(({ round, step, worker }) => `--step ${round}.${step} (${worker})`).join(", ")
-  const team = `The rating applies to the team ${worker.slice(Outcome.teamPrefix.length)} as a whole, not to a worker in it.`
-  return steps.length === 0 ? team : `${team} To rate those: divisi rate up ${run.slice(0, 8)} with ${example}.`
+  const team = `The rating applies to the team ${worker.slice(Outcome.teamPrefix.length)} as a whole, not to its workers.`
+  return steps.length === 0 ? team : `${team} To rate a worker: divisi rate up ${run.slice(0, 8)} with ${example}.`
 }
 
 /** Rates a run or one of its steps. */
 export const rate = (input: RateInput): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const file = yield* OwnOutcomes.file
-    if (file === undefined)
-      return yield* usage("DIVISI_OUTCOMES disables the log, so runs are not logged and cannot be rated.")
+    if (file === undefined) return yield* usage("The log is disabled by DIVISI_OUTCOMES, so runs cannot be rated.")
     const entries = yield* OutcomeLog.read(file, {
       onUnusable: (problem) => void process.stderr.write(`divisi: ${clean(problem)}\n`)
     })
@@ -65,6 +63,6 @@ export const rate = (input: RateInput): Effect.Effect<void, Failure> =>
     yield* OutcomeLog.append(file, defined({ ...rating, note: Option.getOrUndefined(input.note) }))
     const lesson = teaches(run, answer.worker)
     const said = { run: run.run, ...step, worker: answer.worker, score, source, teaches: lesson }
-    const text = `Rated ${step === undefined ? "" : `step ${step.round}.${step.step} of `}${run.run}, by ${answer.worker}: ${score}`
+    const text = `Rated ${step === undefined ? "" : `step ${step.round}.${step.step} of `}${run.run}, answered by ${answer.worker}: ${score}`
     stdout.write(`${input.json ? JSON.stringify(said) : `${clean(text)}\n${clean(lesson)}`}\n`)
   }).pipe(Effect.catchTag("OutcomeLogError", ({ message }) => Effect.fail(failed(message))))

@@ -16,7 +16,7 @@ export const scoreOf = (text: string): number | undefined => {
 
 const rateFlags = {
   score: Argument.String("score").pipe(
-    Argument.withDescription("up or down, good or bad, or a number from 0 to 1"),
+    Argument.withDescription("Score: up, down, good, bad, or a number from 0 to 1"),
     Argument.filterMap(
       (text) => Option.fromUndefinedOr(scoreOf(text)),
       () => "Expected up, down, good, bad, or a number from 0 to 1"
@@ -29,17 +29,17 @@ const rateFlags = {
   step: Flag.String("step").pipe(
     Flag.filter(
       (text) => /^\d+\.\d+$/.test(text),
-      () => "Expected a round and a step, counted from 0, such as 0.2"
+      () => "Expected round.step, counted from 0, such as 0.2"
     ),
     Flag.withMetavar("<round.step>"),
-    Flag.withDescription("Rate one step's answer instead of the run's"),
+    Flag.withDescription("Rate the answer of one step instead of the whole run"),
     Flag.optional
   ),
   source: Flag.Literals("source", ["user", "grader", "check", "implicit", "judge"]).pipe(
-    Flag.withDescription("Source of the rating: user (default), or a program"),
+    Flag.withDescription("Source of the rating (default user)"),
     Flag.withDefault("user")
   ),
-  note: text("note", "<text>", "A comment, stored with the rating"),
+  note: text("note", "<text>", "Comment, stored with the rating"),
   json: toggle("json", "Print the rating as JSON")
 }
 
@@ -54,17 +54,17 @@ export const rate = Command.make("rate", rateFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Rates an answer for `divisi learn`. Runs of `divisi run` with your own workers are logged on this machine: worker,",
-      "cost, time and the embedding of the question, without its text. DIVISI_OUTCOMES sets the log file; `none`",
+      "Rate an answer for `divisi learn`. `divisi run` logs runs with your own workers on this machine: worker,",
+      "cost, time and the embedding of the question, but not its text. DIVISI_OUTCOMES sets the log file; `none`",
       "disables it.",
       "",
       "A later rating from the same source replaces an earlier one. A grader's rating takes precedence over a person's, and",
-      "a person's over a judge's."
+      "a person's over a judge model's."
     )
   ),
   Command.withExamples([
-    { command: "divisi rate up", description: "The last run was good" },
-    { command: "divisi rate 0.3 4f1c", description: "Partly correct, by id prefix" },
-    { command: "divisi rate down --step 0.1", description: "One step of the last run" }
+    { command: "divisi rate up", description: "Rate the last run as good" },
+    { command: "divisi rate 0.3 4f1c", description: "Rate a run as partly correct, by id prefix" },
+    { command: "divisi rate down --step 0.1", description: "Rate one step of the last run" }
   ])
 )

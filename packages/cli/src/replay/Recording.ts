@@ -63,7 +63,7 @@ const readEvents = (text: string): Result.Result<Recording, string> =>
   Result.flatMap(clearly(Wire.decodeRunEvents(text)), (events) =>
     events[0]?.type === "run-started"
       ? Result.succeed(ofEvents(events))
-      : Result.fail("cannot be replayed. Its first event is not run-started: the beginning is missing.")
+      : Result.fail("cannot be replayed: the first event is not run-started, so the beginning is missing.")
   )
 
 /** Verifies the checksum of a transcript, if it has one. */
@@ -86,5 +86,5 @@ export const read = (text: string): Result.Result<Recording, string> => {
   // If there are several lines, only the first one is valid JSON text; a truncated transcript has no valid first line.
   const first = whole ?? parse(text.slice(0, text.indexOf("\n") >>> 0))
   if (isObject(first) && "type" in first && "runId" in first) return readEvents(text)
-  return Result.fail(whole === undefined ? `${neither}; or it was cut off.` : `${neither}.`)
+  return Result.fail(whole === undefined ? `${neither}, or it is truncated.` : `${neither}.`)
 }

@@ -9,10 +9,10 @@ export const replay = Command.make("replay", flags, (input) =>
     (Replay) => Replay.replay(input)
   )
 ).pipe(
-  Command.withDescription("Replays a run from the output of `run --transcript` or `run --json`."),
+  Command.withDescription("Replay a run from the output of `run --transcript` or `run --json`."),
   Command.withExamples([
-    { command: "divisi replay run.json", description: "At its original speed" },
-    { command: "divisi replay run.json --speed 10", description: "Ten times as fast" },
-    { command: "divisi replay events.ndjson --speed 0", description: "Without delays" }
+    { command: "divisi replay run.json", description: "Replay at the original speed" },
+    { command: "divisi replay run.json --speed 10", description: "Replay ten times as fast" },
+    { command: "divisi replay events.ndjson --speed 0", description: "Print without delays" }
   ])
 )

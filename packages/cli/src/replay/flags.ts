@@ -5,7 +5,7 @@ import * as Flag from "effect/cli/Flag"
 
 export const flags = {
   file: Argument.String("file").pipe(
-    Argument.withDescription("File with a transcript, or with events as lines of JSON; - reads standard input")
+    Argument.withDescription("File with a transcript or with events as JSON Lines, or - for standard input")
   ),
   speed: Flag.Finite("speed").pipe(
     Flag.filter(
@@ -13,7 +13,7 @@ export const flags = {
       () => "Expected a speed of at least 0"
     ),
     Flag.withDescription(
-      "Speed: 1 for the original speed, 2 for twice as fast, 0 for no delays (default: 1 in a terminal, otherwise 0)"
+      "Speed factor, where 1 is the original speed and 0 means no delays. Default: 1 in a terminal, otherwise 0"
     ),
     Flag.optional
   )

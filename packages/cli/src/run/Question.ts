@@ -20,7 +20,7 @@ const builtIn = [
 const patienceMillis = 1_500
 
 const notEmpty = (text: string, source: string): Effect.Effect<string, Failure> =>
-  text.trim() === "" ? Effect.fail(usage(`There is no question in ${source}.`)) : Effect.succeed(text.trim())
+  text.trim() === "" ? Effect.fail(usage(`The question in ${source} is empty.`)) : Effect.succeed(text.trim())
 
 const fromFile = (file: string): Effect.Effect<string, Failure> =>
   Effect.try({
@@ -46,7 +46,7 @@ export const resolve = (input: {
   if (Option.isSome(file)) {
     return question.length === 0
       ? fromFile(file.value)
-      : Effect.fail(usage("Give the question as an argument or with --file, not both."))
+      : Effect.fail(usage("Pass the question as an argument or with --file, not both."))
   }
   if (question.length === 0) return unasked
   return question.length === 1 && question[0] === "-"

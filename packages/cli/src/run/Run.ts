@@ -69,7 +69,7 @@ const askBelow =
 const waits = ({ waitingFor }: Conductor.RunResult, resume: string | undefined): string => {
   const plan = waitingFor.find((waiting) => waiting.for === "plan")
   const how =
-    resume === undefined ? "Run on a terminal, or with --durable." : `Approve it with: ${resume} --approve ${plan?.id}`
+    resume === undefined ? "Run in a terminal, or use --durable." : `Approve it with: ${resume} --approve ${plan?.id}`
   const names = (what: "approval" | "result") => [
     ...new Set(waitingFor.flatMap((waiting) => (waiting.for === what ? oneLine(waiting.call.name) : [])))
   ]
@@ -78,8 +78,8 @@ const waits = ({ waitingFor }: Conductor.RunResult, resume: string | undefined):
     ...(plan === undefined ? [] : [`The plan needs approval. ${how}`]),
     ...(approvals === ""
       ? []
-      : [`These tools need approval: ${approvals}. Run on a terminal, or with --approve ${approvals}.`]),
-    ...(results === "" ? [] : [`The config has no function for ${results}. Add one, or resume from code.`])
+      : [`These tools need approval: ${approvals}. Run in a terminal, or use --approve ${approvals}.`]),
+    ...(results === "" ? [] : [`The config does not implement ${results}. Add a function for it, or resume from code.`])
   ]
     .map((text) => `divisi: ${text}\n`)
     .join("")
@@ -88,7 +88,7 @@ const waits = ({ waitingFor }: Conductor.RunResult, resume: string | undefined):
 /** Advice for questions that the offline gym cannot answer. */
 const realModels = [
   "",
-  "The offline gym cannot answer this. To ask real models:",
+  "The offline gym cannot answer this question. To use real models:",
   '  divisi run "…" --pool ollama:<model>   (on this machine; no key)',
   '  divisi run "…" --pool openai:gpt-5     (with OPENAI_API_KEY)',
   ""
@@ -168,7 +168,7 @@ export const perform = Effect.fnUntraced(function* (
     options: Conductor.RunOptions
   ) => Effect.Effect<Conductor.RunResult>
 ): Effect.fn.Return<void, Failure, Scope.Scope> {
-  if (input.json && input.quiet) return yield* usage("Give one of --json and --quiet.")
+  if (input.json && input.quiet) return yield* usage("Use either --json or --quiet.")
   const isGym = RunOptions.isGym(config, input)
   const options = yield* RunOptions.resolve(isGym ? yield* equipped(config, question) : config, input, {
     profiles: yield* profilesOf(input),

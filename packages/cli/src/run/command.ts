@@ -13,39 +13,42 @@ export const run = Command.make("run", flags, (input) =>
   Command.withDescription(
     paragraphs(
       "Answer a question with a team of workers, and show the plan, the steps and their cost.",
-      "When the output is piped, only the answer goes to standard output. Without a question, it asks a built-in one.",
+      "If the output is piped, only the answer is printed to standard output. Without a question, a built-in one is used.",
       "",
-      "Workers may use the tools of the config and of its MCP servers. In a terminal, you are asked before a tool that needs",
+      "Workers can use the tools in the config and of its MCP servers. In a terminal, you are asked before a tool that needs",
       "approval runs; otherwise the run is suspended.",
       "",
       "Exit codes: 0 answered, 1 failed, 2 usage or config, 3 budget, 4 refused, 5 suspended, 130 Ctrl-C, 143 SIGTERM."
     )
   ),
   Command.withExamples([
-    { command: "divisi run", description: "A built-in question" },
-    { command: 'divisi run "What is 17% of 2,350?"', description: "Your question" },
+    { command: "divisi run", description: "Answer a built-in question" },
+    { command: 'divisi run "What is 17% of 2,350?"', description: "Answer your question" },
     {
       command: "divisi run --file question.txt --transcript run.json",
-      description: "From a file; save the transcript"
+      description: "Read a file, and save the transcript"
     },
-    { command: "cat question.txt | divisi run - --json", description: "From standard input; events as lines of JSON" },
+    {
+      command: "cat question.txt | divisi run - --json",
+      description: "Read standard input, and print events as JSON Lines"
+    },
     {
       command: 'divisi run "…" --max-cost 0.01 --timeout 30s',
-      description: "With limits (exit code 3 if one is reached)"
+      description: "Set limits (exit code 3 if one is reached)"
     },
-    { command: 'divisi run "…" --dry-run', description: "The plan and its price, without running it" },
+    { command: 'divisi run "…" --dry-run', description: "Print the plan and its price without running it" },
     {
       command: 'divisi run "…" --durable',
-      description: "Resumable after Ctrl-C or a crash with `divisi runs resume ID`"
+      description: "Store the run; resume it with `divisi runs resume ID`"
     },
-    { command: 'divisi run "…" --policy best-of:3 --seed 7', description: "With a baseline instead of a planner" },
+    { command: 'divisi run "…" --policy best-of:3 --seed 7', description: "Use a baseline instead of a planner" },
     {
       command: 'divisi run "…" --mcp "npx -y @modelcontextprotocol/server-filesystem ."',
-      description: "With the tools of an MCP server"
+      description: "Use the tools of an MCP server"
     },
     {
       command: 'divisi run "…" --pool openai:gpt-5,google:gemini-2.5-pro --policy openai:gpt-5-mini',
-      description: "With vendor models; API keys come from the environment"
+      description: "Use vendor models; API keys come from the environment"
     }
   ])
 )

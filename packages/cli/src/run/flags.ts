@@ -8,7 +8,7 @@ import { conductorFlags, profiles, toolFlags } from "../team/flags.ts"
 export const flags = {
   ...conductorFlags,
   question: Argument.String("question").pipe(
-    Argument.withDescription("The question; - reads standard input"),
+    Argument.withDescription("The question, or - for standard input"),
     Argument.variadic()
   ),
   file: Flag.String("file").pipe(
@@ -20,18 +20,18 @@ export const flags = {
   policy: text(
     "policy",
     "<name>",
-    "The policy that plans. Default: with one model, it answers; with several, the strongest answers; if the pool has other workers, the strongest model plans; in the gym, lexical; after `divisi learn`, router. A chat model (openai:gpt-5-mini, model:<id>) writes the plan itself. Others: conductor (reads descriptions), tiny (trained for the gym), router, learned, head (router:half and router:within-2 cost less), single:<id>, best-single, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, checked:<first>+<then>+<check> (check: schema:<file>, command:<command>, grader, or a judge worker), agreed:<a>+<b>+<otherwise>"
+    "Policy that plans the run, e.g. lexical, single:<id> or openai:gpt-5-mini. Default: with one model, it answers; with several models, the strongest one answers; with other workers in the pool, the strongest model plans; in the gym, lexical; after `divisi learn`, router. A chat model (openai:gpt-5-mini, model:<id>) writes the plan itself. Others: conductor (reads descriptions), tiny (trained for the gym), router, learned, head (router:half and router:within-2 cost less), single:<id>, best-single, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, checked:<first>+<then>+<check> (check: schema:<file>, command:<command>, grader, or a judge worker), agreed:<a>+<b>+<otherwise>"
   ),
   check: Flag.String("check").pipe(
     Flag.withMetavar("<name=check>"),
     Flag.withDescription(
-      "Name a check that plans can use, e.g. tests=command:<command>, form=schema:<file>, right=grader, or <name>=<id> of a judge worker. With only one check, the router applies it to answers. Repeatable"
+      "Check that plans can use, e.g. tests=command:<command>, form=schema:<file> or right=grader. <name>=<id> uses a worker as a judge. If there is only one check, the router applies it to answers. Repeatable"
     ),
     Flag.atLeast(0)
   ),
   reassign: Flag.Literals("reassign", ["next", "never"]).pipe(
     Flag.withDescription(
-      "Whether another worker takes over a failed step: next, the next worker in the pool (default), or never (default with --policy single:<id>)"
+      "Which worker takes over a failed step: the next one in the pool, or never another one. Default: next; with --policy single:<id>, never"
     ),
     Flag.optional
   ),
@@ -39,24 +39,30 @@ export const flags = {
   seed,
   maxCost: cost("max-cost", "Maximum cost of the run, in USD (play money in the gym); never exceeded"),
   maxOutputTokens: whole("max-output-tokens", 1).pipe(
-    Flag.withDescription("Maximum tokens of one answer, reasoning included (default: the worker's limit)"),
+    Flag.withDescription("Maximum tokens per answer, including reasoning (default: the worker's limit)"),
     Flag.optional
   ),
   timeout: timeout("Maximum duration, e.g. 30s or 2m"),
-  silence: duration("silence", "Retry a call after this long without output, e.g. 20s (default: a third of --timeout)"),
+  silence: duration(
+    "silence",
+    "Retry a call that sends no output for this long, e.g. 20s (default: a third of --timeout)"
+  ),
   ...toolFlags,
   approvePlans: toggle(
     "approve-plans",
-    "Show each plan with its price and ask before it runs; without a terminal, the run is suspended"
+    "Show each plan with its price, and ask before it runs. Without a terminal, the run is suspended"
   ),
-  dryRun: toggle("dry-run", "Print the plan, its price and its shape, without calling its workers"),
-  json: toggle("json", "Print the run's events as lines of JSON"),
-  quiet: toggle("quiet", "Print only the answer; if there is no answer, the reason is shown on stderr"),
-  durable: toggle("durable", "Store the run, so that `divisi runs` can resume it after Ctrl-C, a crash or a restart"),
+  dryRun: toggle("dry-run", "Print the plan with its price and shape, without calling workers"),
+  json: toggle("json", "Print the events of the run as JSON Lines"),
+  quiet: toggle("quiet", "Print only the answer. Without an answer, the reason is printed to standard error"),
+  durable: toggle(
+    "durable",
+    "Store the run, so that it can be resumed after Ctrl-C, a crash or a restart. See `divisi runs`"
+  ),
   runId: text(
     "run-id",
     "<id>",
-    "Store the run under this id; if the id exists, the run is resumed or its result shown"
+    "Store the run under this id. If the id exists, that run is resumed or its result printed"
   ),
   journal: text(
     "journal",

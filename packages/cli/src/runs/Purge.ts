@@ -21,7 +21,9 @@ export const purge = (input: PurgeInput): Effect.Effect<void, Failure> =>
       const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
       const keepMillis = Retention.periodOf(input.keep, config)
       if (keepMillis === undefined)
-        return yield* usage("Give --keep, such as --keep 30d, or set retention in the config.")
+        return yield* usage(
+          "No retention period given. Pass --keep, such as --keep 30d, or set retention in the config."
+        )
       const database = yield* Database.open(input.database, Effect.succeed(config))
       yield* Database.onlyOne(database, { journal })
       const { cache } = Services.of(config, input)

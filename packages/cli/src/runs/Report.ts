@@ -62,7 +62,7 @@ export const write = Effect.fnUntraced(function* (input: ReportInput): Effect.fn
     input.database,
     Option.match(newerThan, { onNone: () => 0, onSome: (age) => now - age })
   )
-  if (runs.length === 0) return yield* usage("There is no such run. List runs with: divisi runs")
+  if (runs.length === 0) return yield* usage("No runs found. List runs with: divisi runs")
   const done = Option.isNone(alone) ? undefined : yield* runsOf(alone, Option.none(), 0)
   if (done?.length === 0) return yield* usage("--alone: the journal has no runs.")
   const session: SessionPage.Session = { title, runs, against, alone: done }

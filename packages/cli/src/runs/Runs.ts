@@ -85,8 +85,7 @@ const given = ({
   ]
   for (const text of result) {
     const at = text.indexOf("=")
-    if (at < 1)
-      return Effect.fail(usage(`--result ${text}: expected the id of a call and its result, as in 0.0.0.0=42.`))
+    if (at < 1) return Effect.fail(usage(`--result ${text}: expected <call id>=<result>, such as 0.0.0.0=42.`))
     results.push([text.slice(0, at), text.slice(at + 1)])
   }
   return Effect.succeed(Object.fromEntries(results))
@@ -105,7 +104,7 @@ const checkWorkers = Effect.fnUntraced(function* (
   if (missing.length === 0) return
   const [used, are] = missing.length === 1 ? ["the worker", "is"] : ["the workers", "are"]
   return yield* usage(
-    `The run used ${used} ${missing.join(", ")}, which ${are} not in the present config. Pass the config of the run with --config, or other workers with --pool.`
+    `The run used ${used} ${missing.join(", ")}, which ${are} not in the current config. Pass the config of the run with --config, or other workers with --pool.`
   )
 })
 
@@ -133,9 +132,7 @@ export const resume = (input: ResumeInput): Effect.Effect<void, Failure> =>
 const placeIn = ({ at }: ForkInput) => {
   const place = Transcript.readPlace(Option.getOrElse(at, () => ""))
   return place === undefined
-    ? Effect.fail(
-        usage("--at: expected the round and the step, as in 0.2, 0.2[1] for an item, or 0.2/0.1 in a nested run.")
-      )
+    ? Effect.fail(usage("--at: expected round.step, such as 0.2, 0.2[1] for an item, or 0.2/0.1 in a nested run."))
     : Effect.succeed(place)
 }
 
@@ -153,7 +150,7 @@ const textIn = (flag: string, file: string): Effect.Effect<string, Failure> =>
 
 const answerIn = ({ answer, answerFile }: ForkInput): Effect.Effect<string | undefined, Failure> => {
   if (Option.isNone(answerFile)) return Effect.succeed(Option.getOrUndefined(answer))
-  if (Option.isSome(answer)) return Effect.fail(usage("Specify either --answer or --answer-file."))
+  if (Option.isSome(answer)) return Effect.fail(usage("Use either --answer or --answer-file."))
   return textIn("--answer-file", answerFile.value)
 }
 
@@ -193,7 +190,7 @@ export const remove = (input: DeleteInput): Effect.Effect<void, Failure> =>
       const { ids, json, maxMegabytes, olderThan } = input
       const isPruned = Option.isSome(olderThan) || Option.isSome(maxMegabytes)
       if (ids.length > 0 === isPruned)
-        return yield* usage("Name runs, or select them with --older-than or --max-megabytes.")
+        return yield* usage("Pass run ids, or select runs with --older-than or --max-megabytes.")
       const journal = yield* Journals.open(input.journal, input.database)
       const told = Effect.mapError(({ message }: Journal.JournalError) => failed(message))
       if (isPruned) {

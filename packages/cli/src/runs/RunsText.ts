@@ -29,7 +29,7 @@ export const state = (run: Journal.Summary, place: ResumeCommand.Flags): string 
 
 /** Formats a list of runs, one per line. */
 export const list = (runs: ReadonlyArray<Journal.Summary>, now: number, count: number): string => {
-  if (runs.length === 0) return "There is no such run. Store a run with: divisi run --durable"
+  if (runs.length === 0) return "No runs found. Store a run with: divisi run --durable"
   const rows = runs.map((run) => [
     run.run,
     Journal.stateOf(run),
@@ -39,6 +39,6 @@ export const list = (runs: ReadonlyArray<Journal.Summary>, now: number, count: n
     cut(oneLine(run.damaged === undefined ? run.question : `(${run.damaged})`), questionWidth),
     run.waitsFor?.join(", ") ?? ""
   ])
-  const more = count > runs.length ? `\n${count - runs.length} more: --limit ${count} lists them all.` : ""
+  const more = count > runs.length ? `\n${count - runs.length} more. List all with: --limit ${count}` : ""
   return `${table([["run", "state", "changed", "cost", "calls", "question", "waits for"], ...rows], toLeft)}${more}`
 }

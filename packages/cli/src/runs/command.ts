@@ -7,9 +7,9 @@ import { deleteFlags, forkFlags, listFlags, purgeFlags, reportFlags, resumeFlags
 const loaded = Effect.promise(() => import("./Runs.ts"))
 
 const show = Command.make("show", showFlags, (input) => Effect.flatMap(loaded, (Runs) => Runs.show(input))).pipe(
-  Command.withDescription("Shows the state of a run and its events so far, in the same format as `divisi replay`."),
+  Command.withDescription("Show the state of a run and its events so far, in the same format as `divisi replay`."),
   Command.withShortDescription("Show a run"),
-  Command.withExamples([{ command: "divisi runs show 4f2a", description: "By id prefix" }])
+  Command.withExamples([{ command: "divisi runs show 4f2a", description: "Show a run by id prefix" }])
 )
 
 const resume = Command.make("resume", resumeFlags, (input) =>
@@ -17,20 +17,20 @@ const resume = Command.make("resume", resumeFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Resumes a run that was interrupted, killed or suspended, that failed, or that reached a limit. Answers already",
-      "received are not paid for again; failed calls are retried, under the limits given here. For a run that was",
-      "answered or refused, it prints the result again at no cost.",
+      "Resume a run that was interrupted, killed or suspended, that failed, or that reached a limit. Answers already",
+      "received are not paid for again; failed calls are retried under the limits given here. If the run was answered",
+      "or refused, its result is printed again at no cost.",
       "",
       "Use the config, policy and settings of the original run. The workers default to those of the run, so --pool is not",
       "needed. If a call would differ from the recorded one, the run stops before the call and shows the difference.",
       "",
-      "The exit codes are those of `divisi run`."
+      "The exit codes are the same as for `divisi run`."
     )
   ),
   Command.withShortDescription("Resume a run"),
   Command.withExamples([
-    { command: "divisi runs resume 4f2a", description: "After Ctrl-C, a crash or a vendor outage" },
-    { command: "divisi runs resume 4f2a --max-cost 10", description: "Under a higher limit" },
+    { command: "divisi runs resume 4f2a", description: "Resume after Ctrl-C, a crash or a vendor outage" },
+    { command: "divisi runs resume 4f2a --max-cost 10", description: "Resume with a higher limit" },
     {
       command: "divisi runs resume 4f2a --result 0.0.0.0=42",
       description: "Supply the result of a pending tool call"
@@ -42,11 +42,10 @@ const resume = Command.make("resume", resumeFlags, (input) =>
 const fork = Command.make("fork", forkFlags, (input) => Effect.flatMap(loaded, (Runs) => Runs.fork(input))).pipe(
   Command.withDescription(
     paragraphs(
-      "Continues a run from one of its steps, as a new run: with another answer of the step, another worker, another",
-      "subtask, or another policy for the rounds after it. The steps before it, and those that do not see it, are not paid",
-      "again.",
+      "Continue a run from one of its steps, as a new run: with another answer, worker or subtask for the step, or another",
+      "policy for the rounds after it. Earlier steps, and steps that do not depend on it, are not paid for again.",
       "",
-      "The workers default to those of the run. The exit codes are those of `divisi run`."
+      "The workers default to those of the run. The exit codes are the same as for `divisi run`."
     )
   ),
   Command.withShortDescription("Continue a run from one of its steps"),
@@ -55,8 +54,8 @@ const fork = Command.make("fork", forkFlags, (input) => Effect.flatMap(loaded, (
       command: "divisi runs fork 4f2a --at 0.2",
       description: "Repeat step 2 of the first round and everything that depends on it"
     },
-    { command: 'divisi runs fork 4f2a --at 0.1 --answer "It is 42."', description: "With another answer" },
-    { command: "divisi runs fork 4f2a --at 0.2 --worker openai:gpt-5", description: "With another worker" }
+    { command: 'divisi runs fork 4f2a --at 0.1 --answer "It is 42."', description: "Use another answer" },
+    { command: "divisi runs fork 4f2a --at 0.2 --worker openai:gpt-5", description: "Use another worker" }
   ])
 )
 
@@ -68,25 +67,30 @@ const report = Command.make("report", reportFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Writes a one-page report on the runs in a journal, such as a server's: cost, work per worker, timeline, and how much",
+      "Write a one-page report on the runs in a journal, such as a server's: cost, work per worker, timeline, and how much",
       "of the cost was planning and other orchestration.",
       "",
-      "--against estimates the cost of the same tokens at one model's price; --alone compares with the same work done by one",
-      "worker. The page contains the first words of each question, and no answers."
+      "--against estimates the cost of the same tokens at one model's price. --alone compares with the same work done by one",
+      "worker. The page contains the first words of each question, but no answers."
     )
   ),
-  Command.withShortDescription("Write a page about the cost of runs"),
+  Command.withShortDescription("Write a report on the cost of runs"),
   Command.withExamples([
-    { command: "divisi runs report --newer-than 1h --against openai:gpt-5", description: "Runs of the last hour" }
+    {
+      command: "divisi runs report --newer-than 1h --against openai:gpt-5",
+      description: "Report on the runs of the last hour"
+    }
   ])
 )
 
 const remove = Command.make("delete", deleteFlags, (input) =>
   Effect.flatMap(loaded, (Runs) => Runs.remove(input))
 ).pipe(
-  Command.withDescription("Deletes the given runs, or old ones. Active runs are not deleted."),
+  Command.withDescription("Delete runs by id or by age. Active runs are not deleted."),
   Command.withShortDescription("Delete runs"),
-  Command.withExamples([{ command: "divisi runs delete --older-than 30d", description: "Runs older than 30 days" }])
+  Command.withExamples([
+    { command: "divisi runs delete --older-than 30d", description: "Delete runs older than 30 days" }
+  ])
 )
 
 const purge = Command.make("purge", purgeFlags, (input) =>
@@ -97,7 +101,7 @@ const purge = Command.make("purge", purgeFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Deletes stored data that has not changed within a retention period: runs, responses of a server, outcomes with their",
+      "Delete stored data that has not changed within a retention period: runs, responses of a server, outcomes with their",
       "ratings, and cached answers. In files, deleted content is overwritten. Active runs are not deleted.",
       "",
       "`divisi serve --keep` does the same on startup and hourly. A period under 24 hours also deletes saved answers to",
@@ -109,17 +113,20 @@ const purge = Command.make("purge", purgeFlags, (input) =>
     { command: "divisi runs purge --keep 30d --dry-run", description: "Count data older than 30 days" },
     {
       command: "divisi runs purge --keep 30d --database postgres://divisi@db.example.com/divisi",
-      description: "In Postgres"
+      description: "Delete data in Postgres"
     }
   ])
 )
 
 export const runs = Command.make("runs", listFlags, (input) => Effect.flatMap(loaded, (Runs) => Runs.list(input))).pipe(
-  Command.withDescription("Lists durable runs, most recently changed first, with state, cost and pending calls."),
+  Command.withDescription("List durable runs, most recently changed first, with state, cost and pending calls."),
   Command.withSubcommands([show, resume, fork, report, remove, purge]),
   Command.withExamples([
-    { command: "divisi runs", description: "The twenty most recent runs" },
-    { command: "divisi runs --database postgres://divisi@db.example.com/divisi", description: "Runs of servers" },
-    { command: "divisi runs --state waiting --json", description: "Suspended runs, as JSON" }
+    { command: "divisi runs", description: "List the twenty most recent runs" },
+    {
+      command: "divisi runs --database postgres://divisi@db.example.com/divisi",
+      description: "List the runs of servers"
+    },
+    { command: "divisi runs --state waiting --json", description: "List suspended runs as JSON" }
   ])
 )

@@ -14,14 +14,14 @@ const { journal } = runFlags
  */
 const database = Flag.Redacted("database").pipe(
   Flag.withMetavar("<url>"),
-  Flag.withDescription("Read from the servers' shared Postgres instead of a file: postgres://user@host/name"),
+  Flag.withDescription("Use the servers' Postgres database instead of a file, e.g. postgres://user@host/name"),
   Flag.optional
 )
 
 /** Flags for resuming a run. The question and the seed come from the journal. */
 const team = Struct.omit(runFlags, ["question", "file", "seed", "durable", "runId", "dryRun"])
 
-const json = toggle("json", "Print it as JSON")
+const json = toggle("json", "Print JSON")
 
 const id = Argument.String("id").pipe(Argument.withDescription("Id of a run, or an id prefix"))
 
@@ -41,13 +41,13 @@ export const states = [
 export const listFlags = {
   state: Flag.Literals("state", states).pipe(
     Flag.withDescription(
-      "Only runs in this state: answered, refused, failed, budget, running, waiting (suspended), stopped (interrupted or killed), damaged"
+      "Only runs in this state. One of answered, refused, failed, budget, running, waiting (suspended), stopped (interrupted or killed), damaged"
     ),
     Flag.optional
   ),
   worker: text("worker", "<id>", "Only runs with this worker in their pool"),
   minCost: cost("min-cost", "Only runs that cost at least this much, in USD"),
-  newerThan: age("newer-than", "Only runs changed within this time: 30m, 12h, 7d"),
+  newerThan: age("newer-than", "Only runs changed within this time, e.g. 30m, 12h or 7d"),
   limit: whole("limit", 1).pipe(Flag.withDescription("Maximum number of runs (default 20)"), Flag.withDefault(20)),
   json,
   journal,
@@ -60,14 +60,14 @@ const file = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar("<file>"), Flag.withDescription(description))
 
 export const reportFlags = {
-  newerThan: age("newer-than", "Only runs changed within this time: 1h, 8h, 7d"),
+  newerThan: age("newer-than", "Only runs changed within this time, e.g. 1h, 8h or 7d"),
   against: text(
     "against",
     "<model>",
-    "Estimate the cost at this model's price: openai:gpt-5, or any name with --price"
+    "Model at whose price the cost is estimated: openai:gpt-5, or any name with --price"
   ),
   price: runFlags.price,
-  alone: file("alone", "Journal of the same work, repeated by one worker").pipe(Flag.optional),
+  alone: file("alone", "Journal of the same work done by one worker").pipe(Flag.optional),
   title: Flag.String("title").pipe(Flag.withDescription("Title of the page"), Flag.withDefault("Session")),
   out: file("out", "Output file (default session.html)").pipe(Flag.withDefault("session.html")),
   json: toggle("json", "Print the figures as JSON instead of writing a page"),
@@ -95,22 +95,22 @@ export const forkFlags = {
   at: text(
     "at",
     "<step>",
-    "Step to fork at, as round.step, both counted from 0: 0.2, 0.2[1] for an item, 0.2/0.1 in a nested run"
+    "Step to fork at, as round.step, counted from 0, e.g. 0.2. Also 0.2[1] for an item, and 0.2/0.1 in a nested run"
   ),
-  answer: text("answer", "<text>", "Use this text as the step's answer instead of calling a worker"),
+  answer: text("answer", "<text>", "Text to use as the step's answer, instead of calling a worker"),
   answerFile: text("answer-file", "<file>", "File with the text to use as the step's answer"),
-  worker: text("worker", "<id>", "Worker to use for the step"),
-  subtask: text("subtask", "<text>", "Subtask to use for the step"),
-  plan: text("plan", "<file>", "File with the plan to use for the round, as divisi workflow reads it"),
+  worker: text("worker", "<id>", "Worker for the step"),
+  subtask: text("subtask", "<text>", "Subtask for the step"),
+  plan: text("plan", "<file>", "File with the plan for the round, in the format that `divisi workflow` reads"),
   journal,
   database
 }
 
 export const deleteFlags = {
   ids: Argument.String("id").pipe(Argument.withDescription("Ids of runs, or id prefixes"), Argument.variadic()),
-  olderThan: age("older-than", "Delete runs not changed for this long: 30d"),
+  olderThan: age("older-than", "Delete runs that have not changed for this long, e.g. 30d"),
   maxMegabytes: whole("max-megabytes", 0).pipe(
-    Flag.withDescription("Delete the oldest runs until at most this much is left"),
+    Flag.withDescription("Delete the oldest runs until at most this many megabytes remain"),
     Flag.optional
   ),
   json,
@@ -123,7 +123,7 @@ export const purgeFlags = {
   dryRun: toggle("dry-run", "Only count the data that would be deleted"),
   json,
   cache: runFlags.cache.pipe(Flag.withDescription("File of cached answers (default: cache in the config)")),
-  config: config("Config whose retention, cache and database are used"),
+  config: config("Config with retention and stores"),
   journal,
   database
 }

@@ -26,9 +26,9 @@ base_url = "${url}"
 env_key = "DIVISI_API_KEY"
 wire_api = "responses"
 stream_idle_timeout_ms = 7200000
-# Who is left out of every request:
+# To exclude a worker from every request:
 # http_headers = { "x-divisi-exclude" = "openai:gpt-5" }
-# The plan and the finished steps as messages of their own, instead of a summary of reasoning:
+# To receive the plan and the finished steps as separate messages, instead of a reasoning summary:
 # http_headers = { "x-divisi-notes-as" = "commentary" }
 
 # Then, in a shell (any value if the server has no keys):
@@ -39,7 +39,7 @@ export ANTHROPIC_AUTH_TOKEN=none
 export ANTHROPIC_MODEL=divisi
 export ANTHROPIC_DEFAULT_HAIKU_MODEL=divisi-fast
 export CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
-# Who is left out of every request:
+# To exclude a worker from every request:
 # export ANTHROPIC_CUSTOM_HEADERS="x-divisi-exclude: openai:gpt-5"`,
   opencode: ({ url }) =>
     json({

@@ -29,7 +29,7 @@ export interface Offer {
 const aliasesOf = (given: ReadonlyArray<string>): Effect.Effect<Readonly<Record<string, string>>, Failure> => {
   const pairs = given.map((text) => /^([^=]+)=(.+)$/.exec(text.trim()))
   return pairs.some((pair) => pair === null)
-    ? Effect.fail(usage("--alias takes a name and a model, as in --alias gpt-4o=divisi."))
+    ? Effect.fail(usage("--alias: expected <name>=<model>, such as gpt-4o=divisi."))
     : Effect.succeed(Object.fromEntries(pairs.map((pair) => [pair![1], pair![2]])))
 }
 
@@ -45,11 +45,11 @@ const fastOf = (
   if (ids.includes(named)) return Effect.succeed(Baselines.single(named))
   return Effect.mapError(PolicyName.resolve(named, pool), ({ message }) => {
     const meant = Nearest.nearest(named, ids)
-    const where = Option.isSome(input.fast) ? "--fast" : "The config's serve.fast"
+    const where = Option.isSome(input.fast) ? "--fast" : "serve.fast in the config"
     return usage(
       meant === undefined
-        ? `${where}: ${message} Or name a worker: ${ids.join(", ")}.`
-        : `${where}: no worker and no policy is called "${named}". Did you mean ${meant}?`
+        ? `${where}: ${message} Or use a worker: ${ids.join(", ")}.`
+        : `${where}: unknown worker or policy "${named}". Did you mean ${meant}?`
     )
   })
 }
@@ -61,7 +61,7 @@ const policiesOf = Effect.fnUntraced(function* (
   configured: ReadonlyArray<string>
 ): Effect.fn.Return<Readonly<Record<string, Policy>>, Failure, Scope.Scope> {
   const names = Option.match(input.policies, { onNone: () => configured, onSome: RunOptions.listOf })
-  const where = Option.isSome(input.policies) ? "--policies" : "The config's serve.policies"
+  const where = Option.isSome(input.policies) ? "--policies" : "serve.policies in the config"
   const policies = yield* Effect.forEach(names, (name) =>
     Effect.mapError(PolicyName.resolve(name, pool), ({ message }) => usage(`${where}: ${message}`))
   )
@@ -80,7 +80,7 @@ const checked = (
   const ofFlag = problemOf({ pool, aliases: given })
   if (ofFlag !== undefined) return Effect.fail(usage(`--alias: ${ofFlag}`))
   const ofConfig = problemOf({ pool, aliases: configured })
-  if (ofConfig !== undefined) return Effect.fail(usage(`The config's serve.aliases: ${ofConfig}`))
+  if (ofConfig !== undefined) return Effect.fail(usage(`serve.aliases in the config: ${ofConfig}`))
   return Effect.succeed({ ...configured, ...given })
 }
 
@@ -134,4 +134,4 @@ export const refusal = (first: Offer, next: Offer): string | undefined =>
 export const unchanged = (first: Offer, next: Offer, input: ServeInput): string | undefined =>
   lastingOf(first.config, input) === lastingOf(next.config, input)
     ? undefined
-    : "Changes to its cache, limits, database, content and retention take effect after a restart."
+    : "Changes to cache, limits, database, content and retention take effect after a restart."

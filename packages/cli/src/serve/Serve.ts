@@ -64,9 +64,7 @@ const contentOf = Effect.fnUntraced(function* (
   ] as const
   const [, conflict] = conflicts.find(([isGiven]) => isGiven) ?? []
   if (conflict === undefined) return content
-  return yield* usage(
-    `Content is not stored with --content none (serve.content), but ${conflict}: leave one of them out.`
-  )
+  return yield* usage(`--content none (serve.content) stores no content, but ${conflict}. Remove one of them.`)
 })
 
 /** Opens the journal. The gym's runs cost nothing to repeat, so they stay in memory unless a file is given. */
@@ -122,8 +120,8 @@ const retaining = Effect.fnUntraced(function* (
   const warn = (message: string) => void process.stderr.write(`divisi: ${message}\n`)
   const keeping = Retention.keeping(stores, keepMillis, {
     onPurged: (stores) =>
-      write(input.json ? eventOf("purged", { stores }) : `Removed as older than --keep: ${Retention.textOf(stores)}`),
-    onFailed: (message) => warn(`${message} Older content could not be removed; the next attempt is in an hour.`),
+      write(input.json ? eventOf("purged", { stores }) : `Deleted data older than --keep: ${Retention.textOf(stores)}`),
+    onFailed: (message) => warn(`${message} Expired data could not be deleted. Retrying in an hour.`),
     vacuum: database?.vacuum
   })
   yield* Effect.forkScoped(keeping)
@@ -138,8 +136,8 @@ const originsOf = (
   Effect.forEach([...given, ...configured], (text, at) => {
     const origin = Origins.read(text)
     if (origin !== undefined) return Effect.succeed(origin)
-    const where = at < given.length ? "--allow-origin" : "The config's serve.origins"
-    return Effect.fail(usage(`${where} takes an origin such as http://localhost:3000, got "${oneLine(text)}".`))
+    const where = at < given.length ? "--allow-origin" : "serve.origins in the config"
+    return Effect.fail(usage(`${where}: expected an origin such as http://localhost:3000, got "${oneLine(text)}".`))
   })
 
 interface Authenticating {
@@ -265,7 +263,7 @@ const welcome = ({ url }: NodeServer.NodeServer, isGym: boolean, workers: number
     "",
     `Clients of OpenAI's API: this base URL, ${hasKeys ? "a" : "any"} key, the model divisi. Others: divisi-fast, worker/<id>.`,
     hasKeys
-      ? "Requests need a key. List keys with: divisi key list"
+      ? "Requests need an API key. List keys with: divisi key list"
       : "Without keys, only programs on this machine have access. Create a key with: divisi key make <name>",
     `Runs in the browser: ${new URL("/studio/", url)}`,
     ...(isGym ? ["Real models: divisi serve --pool openai:gpt-5,ollama:qwen3:8b"] : []),
@@ -285,7 +283,7 @@ const lineOf = (entry: RequestLog.Entry, isPlay: boolean): string => {
       wire,
       model ?? "-",
       `${status}`,
-      isCut ? "client left" : (ending ?? "-"),
+      isCut ? "client disconnected" : (ending ?? "-"),
       `${(durationMillis / 1000).toFixed(2)} s`,
       `${calls} call${calls === 1 ? "" : "s"}`,
       `${costUsd.toFixed(6)} USD${isPlay ? " of play money" : ""}`,
@@ -374,7 +372,7 @@ const reloading = Effect.fnUntraced(function* (
 const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Return<void, Failure, Scope.Scope> {
   const Server = yield* Effect.tryPromise({
     try: () => import("@divisi/server"),
-    catch: (error) => usage(`It cannot serve. ${explain(error)}`)
+    catch: (error) => usage(`Cannot start the server. ${explain(error)}`)
   })
   const first = yield* holding(Server, input, 0, yield* Effect.scope)
   const { config, isGym, options: offered } = first.offer

@@ -12,22 +12,22 @@ export const serve = Command.make("serve", flags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Starts an OpenAI- and Anthropic-compatible endpoint in front of the team. Clients only change their base URL.",
+      "Start an OpenAI- and Anthropic-compatible endpoint for the team. Clients only change their base URL.",
       "",
-      "Without a config or --pool it serves the offline gym. It listens on this machine only. On Ctrl-C or SIGTERM, requests",
+      "Without a config or --pool, it serves the offline gym. It listens only on this machine. On Ctrl-C or SIGTERM, requests",
       "in flight get 30 s to finish; a second signal cancels them. SIGHUP reloads the config. Suspended runs are stored",
       "in a file and continue after a restart. Requires @divisi/server."
     )
   ),
   Command.withExamples([
-    { command: "divisi serve", description: "The offline gym on port 8080" },
+    { command: "divisi serve", description: "Serve the offline gym on port 8080" },
     {
       command: "divisi serve --pool openai:gpt-5,ollama:qwen3:8b --port 9000",
-      description: "Vendor models; API keys come from the environment"
+      description: "Serve vendor models; API keys come from the environment"
     },
     {
       command: "divisi serve --max-cost 0.10 --max-total-cost 20 --alias gpt-4o=divisi",
-      description: "With spending limits and a model alias"
+      description: "Set spending limits and a model alias"
     },
     { command: "divisi serve --print-config codex", description: "Print the configuration for Codex" }
   ])

@@ -23,30 +23,28 @@ export const flags = {
   ),
   notes: Flag.Literals("notes", ["off", "titles", "full"]).pipe(
     Flag.withDescription(
-      "How much of the work clients see: off (nothing), titles (workers and subtasks; default) or full (all texts)"
+      "How much of the work clients see (default titles). With off, nothing; with titles, workers and subtasks; with full, all texts"
     ),
     Flag.withDefault("titles" as const)
   ),
   fast: text(
     "fast",
     "<worker|policy>",
-    "Worker or policy behind divisi-fast, e.g. router:half (default: the cheapest language model in the pool)"
+    "Worker or policy for the model divisi-fast, e.g. router:half. Default: the cheapest language model in the pool"
   ),
   policies: text(
     "policies",
     "<name,name>",
-    "Policies that requests for the model divisi may select instead of the server's, e.g. router:half,lexical (default: none)"
+    "Policies that requests may select, e.g. router:half,lexical (default: none). They replace the server's policy, for the model divisi only"
   ),
   alias: Flag.String("alias").pipe(
     Flag.withMetavar("<name>=<model>"),
-    Flag.withDescription("Alias for a model: gpt-4o=divisi. Repeatable"),
+    Flag.withDescription("Alias for a model, e.g. gpt-4o=divisi. Repeatable"),
     Flag.atLeast(0)
   ),
   allowOrigin: Flag.String("allow-origin").pipe(
     Flag.withMetavar("<origin>"),
-    Flag.withDescription(
-      "Origin of a web page that may use the server: http://localhost:3000 (default: none). Repeatable"
-    ),
+    Flag.withDescription("Web origin that may call the server, e.g. http://localhost:3000 (default: none). Repeatable"),
     Flag.atLeast(0)
   ),
   maxCost: cost("max-cost", "Maximum cost of one run, in USD; never exceeded"),
@@ -54,29 +52,29 @@ export const flags = {
     "max-total-cost",
     "Maximum cost of all runs of this process, in USD; never exceeded. With --database: of all servers. Per client: `divisi key make`"
   ),
-  timeout: timeout("Maximum working time of a run per request, e.g. 30s or 2m; suspended time does not count"),
+  timeout: timeout("Maximum working time of a run per request, e.g. 30s or 2m. Suspended time does not count"),
   content: Flag.Literals("content", ["full", "none"]).pipe(
     Flag.withDescription(
-      "Whether questions, answers and tool results are stored: full (default), or none, which holds runs only in memory"
+      "Whether questions, answers and tool results are stored (default full). With none, runs are held only in memory"
     ),
     Flag.optional
   ),
   keep: age(
     "keep",
-    "Retention period of stored runs, responses, outcomes and cached answers, e.g. 30d, at least 24h; older ones are deleted on startup and hourly (default: retention in the config, or forever; responses 30d)"
+    "Delete stored data older than this, on startup and hourly, e.g. 30d (at least 24h). Applies to runs, responses, outcomes and cached answers. Default: retention in the config, or never; responses 30d"
   ),
   keys: keys.pipe(
     Flag.withDescription(
-      'File of API keys (default: DIVISI_KEYS, or keys.json in your data folder); "none" disables keys. If it contains keys, every request needs one'
+      'File of API keys (default: DIVISI_KEYS, or keys.json in your data folder). If it contains keys, every request needs one; "none" disables keys'
     )
   ),
   database: database.pipe(
     Flag.withDescription(
-      "Postgres shared by several servers, e.g. postgres://user@host/name; runs, keys, budgets and responses are stored there instead of in files (default: DIVISI_DATABASE, or serve.database in the config, or none). The password can be in PGPASSWORD"
+      "Postgres database shared by several servers, e.g. postgres://user@host/name. It stores runs, keys, budgets and responses instead of files. Default: DIVISI_DATABASE, serve.database in the config, or none. The password can be set in PGPASSWORD"
     )
   ),
   printConfig: Flag.Literals("print-config", clients).pipe(
-    Flag.withDescription("Print the configuration of a client for --host and --port, and exit"),
+    Flag.withDescription("Print a client's configuration for this --host and --port, and exit"),
     Flag.optional
   ),
   json: toggle("json", "Log each request as a JSON line, without message text")

@@ -164,7 +164,7 @@ const claimsIn = (
 
 const server = Effect.tryPromise({
   try: () => import("@divisi/server"),
-  catch: (error) => usage(`Keys need @divisi/server. ${explain(error)}`)
+  catch: (error) => usage(`API keys require @divisi/server. ${explain(error)}`)
 })
 
 /** Returns the database URL from a config. */
@@ -285,6 +285,6 @@ export const onlyOne = (
   return database === undefined || given === undefined
     ? Effect.void
     : Effect.fail(
-        usage(`--${given[0]} names a file, but the database ${database.name} stores the same data. Use one of them.`)
+        usage(`--${given[0]} names a file, but the database ${database.name} stores the same data. Use either.`)
       )
 }

@@ -39,7 +39,7 @@ export const servable = (keepMillis: number | undefined): Effect.Effect<void, Fa
     ? Effect.void
     : Effect.fail(
         usage(
-          "A server stores runs for at least 24h, because it repeats answers to requests with an Idempotency-Key for 24 hours. Set --keep (retention in the config) to at least 24h, or store nothing with --content none."
+          "A server must store runs for at least 24h, because clients can repeat requests with an Idempotency-Key for 24 hours. Set --keep (retention in the config) to at least 24h, or use --content none to store nothing."
         )
       )
 

@@ -12,14 +12,14 @@ export const studio = Command.make("studio", flags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Opens a local page that lists runs and shows the plan, waterfall, messages and cost of each.",
+      "Open a local page that lists runs and shows the plan, waterfall, messages and cost of each.",
       "",
-      "Runs in a journal are updated live. `divisi serve` has the same page at /studio. Requires no API key and no network."
+      "Runs in a journal are updated live. `divisi serve` has the same page at /studio. No API key or network is needed."
     )
   ),
   Command.withExamples([
-    { command: "divisi studio", description: "Your durable runs" },
-    { command: "divisi studio evaluation/transcripts", description: "The transcripts in a folder" },
-    { command: "divisi studio run.json --export run.html", description: "One file that opens anywhere" }
+    { command: "divisi studio", description: "Show your durable runs" },
+    { command: "divisi studio evaluation/transcripts", description: "Show the transcripts in a folder" },
+    { command: "divisi studio run.json --export run.html", description: "Write one file that opens anywhere" }
   ])
 )

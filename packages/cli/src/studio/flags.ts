@@ -8,7 +8,7 @@ import { flags as runFlags } from "../run/flags.ts"
 export const flags = {
   folder: Argument.String("folder").pipe(
     Argument.withDescription(
-      "Folder or file with transcripts (.json), events (.ndjson, .jsonl) and journals (.sqlite) (default: your durable runs)"
+      "Folder or file with transcripts (.json), events (.ndjson, .jsonl) or journals (.sqlite). Default: your durable runs"
     ),
     Argument.optional
   ),
@@ -17,13 +17,9 @@ export const flags = {
     Flag.withDescription("Port (default 4100); 0 picks a free one"),
     Flag.withDefault(4_100)
   ),
-  export: text(
-    "export",
-    "<out>",
-    "Write a static page that needs no server: a folder, or one file if the name ends in .html"
-  ),
+  export: text("export", "<out>", "Write a static page to a folder, or to one file if the name ends in .html"),
   journal: runFlags.journal,
-  json: toggle("json", "Print the address as JSON")
+  json: toggle("json", "Print the URL as JSON")
 }
 
 /** Parsed flags of `divisi studio`. */

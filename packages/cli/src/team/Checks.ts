@@ -39,13 +39,13 @@ const byCommand =
       maxCharacters: maxShown
     })
     if (isTimedOut) return `\`${command}\` did not finish within ${Elapsed.inSeconds(timeoutMillis)}.`
-    return code === 0 ? true : output.trim() || `\`${command}\` ended with ${ending ?? code}.`
+    return code === 0 ? true : output.trim() || `\`${command}\` exited with ${ending ?? code}.`
   }
 
 const bySchema = (whose: string, file: string): Effect.Effect<Check.Check, Failure> =>
   Effect.try({
     try: () => Check.matches(JSON.parse(readFileSync(file, "utf8"))),
-    catch: (error) => usage(`${whose} cannot use the schema ${file}: ${messageOf(error, file)}.`)
+    catch: (error) => usage(`${whose}: cannot use the schema ${file}: ${messageOf(error, file)}.`)
   })
 
 /**
@@ -80,7 +80,7 @@ export const named = (
   if (kind === "command" && value !== "") return Effect.succeed(byCommand(value))
   return Effect.fail(
     usage(
-      `${whose} has no check "${name}". A check is schema:<file>, command:<command>, grader, grader:<per cent wrong>, or a worker that judges: ${WorkerPool.ids(pool).join(", ")}.`
+      `${whose}: unknown check "${name}". Use schema:<file>, command:<command>, grader, grader:<percentage wrong>, or a worker as a judge: ${WorkerPool.ids(pool).join(", ")}.`
     )
   )
 }
@@ -114,7 +114,7 @@ export const resolve = Effect.fnUntraced(function* (
   for (const [whose, name, check] of given) {
     if (!namePattern.test(name)) {
       const form = whose === "--check" ? ", as in --check 'tests=command:npm test'" : ""
-      return yield* usage(`${whose}: "${name}" is not a valid name for a check. It begins with a letter${form}.`)
+      return yield* usage(`${whose}: "${name}" is not a valid check name. Names start with a letter${form}.`)
     }
     checks.set(name, typeof check === "string" ? yield* named(`${whose}: ${name}`, pool, check) : check)
   }

@@ -21,13 +21,13 @@ export const resolve = (
   const workers = kind === "agreed" ? [first, second, third] : [first, second]
   if (third === "" || !workers.every((id) => ids.includes(id))) {
     return Effect.fail(
-      usage(`The policy ${kind} names workers of the pool: write ${forms[kind]} with some of ${ids.join(", ")}.`)
+      usage(`Policy ${kind} needs workers of the pool. Use ${forms[kind]} with these ids: ${ids.join(", ")}.`)
     )
   }
   const name = `${kind}:${value}`
   return kind === "agreed"
     ? Effect.succeed({ ...Escalation.agreed(first, second, third), name })
-    : Effect.map(Checks.named("The policy checked", pool, third), (check) => ({
+    : Effect.map(Checks.named("Policy checked", pool, third), (check) => ({
         ...Escalation.checked(first, second, check),
         name
       }))

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import { type Failure, failed } from "../invocation/Failure.ts"
 
 const loaded = (policy: Effect.Effect<Policy, { readonly message: string }>): Effect.Effect<Policy, Failure> =>
-  Effect.mapError(policy, ({ message }) => failed(`The Conductor cannot plan. ${message}`))
+  Effect.mapError(policy, ({ message }) => failed(`Cannot load the Conductor. ${message}`))
 
 /** Creates the Conductor that reads descriptions of the workers. */
 export const make = (areNotesShown: boolean): Effect.Effect<Policy, Failure> => {

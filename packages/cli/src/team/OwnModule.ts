@@ -28,9 +28,9 @@ const read = (kind: keyof typeof forms, given: string): Effect.Effect<unknown, F
   Effect.suspend(() => {
     const file = path.resolve(given)
     const found = statSync(file, { throwIfNoEntry: false })
-    if (found === undefined) return Effect.fail(usage(`There is no ${kind} file ${given}.`))
+    if (found === undefined) return Effect.fail(usage(`The ${kind} file ${given} does not exist.`))
     if (!found.isFile() || !/\.[cm]?[jt]s$/.test(file)) {
-      return Effect.fail(usage(`${given} is not a ${kind} module. Name a file that ends in .ts, .mts, .js or .mjs.`))
+      return Effect.fail(usage(`${given} is not a ${kind} module. Use a file that ends in .ts, .mts, .js or .mjs.`))
     }
     return ConfigModule.read(file, { wanted: forms[kind] })
   })
@@ -80,11 +80,11 @@ const made = (kind: keyof typeof forms, method: "propose" | "grade", given: stri
     const whole = typeof exported === "function" ? { [method]: exported } : exported
     const shown = ConfigModule.shownAs(path.resolve(given))
     if (!isRecord(whole) || typeof whole[method] !== "function") {
-      return Effect.fail(usage(`The default export of ${shown} is not a ${kind}: write \`${forms[kind]}\`.`))
+      return Effect.fail(usage(`The default export of ${shown} is not a ${kind}. Use \`${forms[kind]}\`.`))
     }
     const { name = path.basename(given).replace(/\.[cm]?[jt]s$/, "") } = whole
     if (typeof name !== "string" || name.trim() === "") {
-      return Effect.fail(usage(`The ${kind} of ${shown} has a name that is not a text.`))
+      return Effect.fail(usage(`The name of the ${kind} in ${shown} is not a string.`))
     }
     // Class instances have their methods on the prototype.
     const call = whole[method] as (...parameters: ReadonlyArray<unknown>) => unknown
@@ -115,11 +115,11 @@ export const policy = (given: string): Effect.Effect<Policy, Failure> =>
 const verdictOf = (given: unknown, name: string): Verdict.Verdict | string => {
   if (typeof given === "boolean") return { correct: given, score: given ? 1 : 0, rung: name }
   if (typeof given === "number" && given >= 0 && given <= 1) return { correct: given === 1, score: given, rung: name }
-  if (!isRecord(given)) return "it returned neither true, false, a score from 0 to 1 nor { correct, score }"
+  if (!isRecord(given)) return "it must return true, false, a score from 0 to 1, or { correct, score }"
   const { correct, explanation, extracted, rung = name, score } = given
   const scored = score ?? (correct === true ? 1 : 0)
   if (typeof scored !== "number" || !(scored >= 0 && scored <= 1)) return "its score is not a number from 0 to 1"
-  if (correct !== undefined && typeof correct !== "boolean") return "its correct is neither true nor false"
+  if (correct !== undefined && typeof correct !== "boolean") return "its field correct is neither true nor false"
   if (correct === undefined && score === undefined) return "it returned an object without correct and score"
   return {
     correct: correct ?? scored === 1,

@@ -65,7 +65,7 @@ const nearest = (name: string): string | undefined => {
 const unknown = (name: string) => {
   const meant = KnownModels.fullName(name) ?? nearest(name)
   return usage(
-    `There is no policy "${name}"${meant === undefined ? "." : `: did you mean ${meant}?`} Known: ${known.join(", ")}.`
+    `Unknown policy "${name}".${meant === undefined ? "" : ` Did you mean ${meant}?`} Available: ${known.join(", ")}.`
   )
 }
 
@@ -74,7 +74,7 @@ const countOf = (name: string, value: string | undefined): Effect.Effect<number 
   if (value === undefined) return Effect.succeed(undefined)
   return /^[1-9]\d{0,3}$/.test(value)
     ? Effect.succeed(Number(value))
-    : Effect.fail(usage(`The policy ${name} takes a whole number of at least 1, as in ${name}:3; got "${value}".`))
+    : Effect.fail(usage(`Policy ${name}: expected a whole number of at least 1, such as ${name}:3, got "${value}".`))
 }
 
 /** Returns the worker for `single:<id>`, given by id or ordinal. */
@@ -84,8 +84,8 @@ const singleOf = (pool: WorkerPool.WorkerPool, value: string | undefined): Effec
   if (value !== undefined && /^\d+$/.test(value) && Number(value) < ids.length) {
     return Effect.succeed(Baselines.single(ids[Number(value)]!))
   }
-  const problem = value === undefined ? "names no worker" : `names "${value}", which is not in the pool`
-  return Effect.fail(usage(`The policy single ${problem}. Write single:<id> with one of: ${ids.join(", ")}.`))
+  const problem = value === undefined ? "no worker given" : `"${value}" is not in the pool`
+  return Effect.fail(usage(`Policy single: ${problem}. Use single:<id> with one of: ${ids.join(", ")}.`))
 }
 
 /** Returns the best single worker. Supported only for pools that consist of the gym's workers. */
@@ -141,7 +141,7 @@ const trained = (
     const strangers = WorkerPool.ids(pool).filter((id) => !form.workers.includes(id))
     if (strangers.length > 0) {
       process.stderr.write(
-        `divisi: ${name} was trained with ${form.workers.join(", ")}; it has not seen ${strangers.join(", ")} in training and uses only their descriptions\n`
+        `divisi: ${name} was trained with ${form.workers.join(", ")}. It knows ${strangers.join(", ")} only by their descriptions\n`
       )
     }
     return ConductorForm.policy(model, form, { temperature: 0, fallback: LexicalPolicy.make() })
@@ -155,7 +155,7 @@ const modelOf = (pool: WorkerPool.WorkerPool, id: string | undefined): Effect.Ef
   const worker = workerOf(pool, id)
   const ids = WorkerPool.ids(pool).join(", ")
   return worker === undefined
-    ? Effect.fail(usage(`The policy model needs a worker of the pool. Write model:<id> with one of: ${ids}.`))
+    ? Effect.fail(usage(`Policy model needs a worker of the pool. Use model:<id> with one of: ${ids}.`))
     : Effect.succeed(prompted(worker))
 }
 
@@ -258,7 +258,7 @@ const uncounted = (
     case "best-single":
       return Effect.flatMap(bestSingle(pool), (best) =>
         best === undefined
-          ? Effect.fail(usage("best-single needs the gym's workers. Name a worker: single:<id>."))
+          ? Effect.fail(usage("Policy best-single works only with the gym's workers. Use single:<id>."))
           : Effect.succeed(Baselines.single(best, { failover: true }))
       )
     case "head":
@@ -293,7 +293,7 @@ export const resolve = (
   if (!name.endsWith(shownSuffix)) return plain(name, pool, rest)
   const bare = name.slice(0, -shownSuffix.length)
   if (profiles === undefined) {
-    return Effect.fail(usage(`${name} needs profiles. Name an evaluation or transcripts with --profiles.`))
+    return Effect.fail(usage(`${name} needs profiles. Pass an evaluation or transcripts with --profiles.`))
   }
   return readsDescriptions(bare)
     ? Effect.map(plain(bare, pool, options), profiles.show)

@@ -52,8 +52,7 @@ export const choose = (pool: WorkerPool.WorkerPool, names: string): Result.Resul
   const listed = listOf(names)
   const excluded = listed.filter((name) => name.startsWith("-")).map((name) => name.slice(1))
   const isMixed = excluded.length > 0 && excluded.length < listed.length
-  if (isMixed)
-    return Result.fail("--pool lists workers to use, or workers to exclude (each with a minus), but not both.")
+  if (isMixed) return Result.fail("--pool cannot mix workers to use with workers to exclude (-id).")
   return Result.mapError(
     excluded.length > 0 ? WorkerPool.without(pool, excluded) : WorkerPool.subset(pool, listed),
     problemOf
@@ -66,8 +65,8 @@ const problemOf = ({ message, reason }: WorkerPool.WorkerPoolError): string => {
   if (reason._tag !== "UnknownId") return `--pool: ${message}`
   const meant = KnownModels.fullName(reason.id) ?? Nearest.nearest(reason.id, reason.known)
   return meant === undefined
-    ? `--pool: ${message} A model of a vendor is vendor:model, as in openai:gpt-5.`
-    : `--pool: No worker is called "${reason.id}": did you mean ${meant}?`
+    ? `--pool: ${message} Models of vendors have the form vendor:model, such as openai:gpt-5.`
+    : `--pool: unknown worker "${reason.id}". Did you mean ${meant}?`
 }
 
 const isPool = (pool: NonNullable<Config["pool"]>): pool is WorkerPool.WorkerPool => "workers" in pool
@@ -176,7 +175,7 @@ const defaultPolicy = Effect.fnUntraced(function* (
   const policy = DefaultPolicy.of(pool, { learned, described })
   if (policy.reason !== undefined) return policy
   return yield* usage(
-    "There is no policy, and no worker of the pool is a language model or has a description. Set --policy, e.g. --policy openai:gpt-5-mini or --policy single:<id>, or describe the workers."
+    "No policy is set, and no worker of the pool is a language model or has a description. Set --policy, e.g. --policy openai:gpt-5-mini or --policy single:<id>, or describe the workers."
   )
 })
 
@@ -191,7 +190,7 @@ const policyOf = Effect.fnUntraced(function* (
   const named = ofFlag ?? config.policy
   if (named === undefined) return yield* defaultPolicy(config, flags, pool, options)
   const policy = typeof named === "string" ? yield* PolicyName.resolve(named, pool, options) : named
-  return { ...policy, reason: ofFlag === undefined ? "The config names it." : "--policy names it." }
+  return { ...policy, reason: ofFlag === undefined ? "Set in the config." : "Set with --policy." }
 })
 
 /** The default policy for evaluations, which requires no additional package. */

@@ -56,7 +56,7 @@ const named = (
   const meant = Nearest.nearest(unknown, known)
   const there = known.length === 0 ? "There are no tools." : `Available: ${known.join(", ")}.`
   return Effect.fail(
-    usage(`${flag}: there is no tool "${unknown}"${meant === undefined ? `. ${there}` : `: did you mean ${meant}?`}`)
+    usage(`${flag}: unknown tool "${unknown}".${meant === undefined ? ` ${there}` : ` Did you mean ${meant}?`}`)
   )
 }
 
@@ -75,7 +75,7 @@ const described = (text: string, index: number): Effect.Effect<readonly [string,
   if (/^https?:\/\//.test(rest!)) return Effect.succeed([name, { url: rest!.trim() }])
   const [command, ...args] = wordsOf(rest!)
   return command === undefined
-    ? Effect.fail(usage("--mcp takes a command with its arguments, or a URL."))
+    ? Effect.fail(usage("--mcp: expected a command with its arguments, or a URL."))
     : Effect.succeed([name, { command, args }])
 }
 
@@ -94,7 +94,7 @@ const started = Effect.fnUntraced(function* (
   if (Object.keys(servers).length === 0) return []
   const McpTools = yield* Effect.tryPromise({
     try: () => import("@divisi/tools-mcp/McpTools"),
-    catch: (error) => usage(`MCP servers cannot be used. ${explain(error)}`)
+    catch: (error) => usage(`Cannot use MCP servers. ${explain(error)}`)
   })
   const { problems, tools } = yield* Effect.mapError(
     patiently(Object.keys(servers), McpTools.make(servers as Parameters<typeof McpTools.make>[0])),

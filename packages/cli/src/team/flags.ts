@@ -9,22 +9,23 @@ export const conductorFlags = {
   pool: text(
     "pool",
     "<ids>",
-    "Workers, in order: a,b,c, or openai:gpt-5,ollama:qwen3:8b. Prefix with - to exclude workers: -a,-b"
+    "Workers of the team, in order, e.g. openai:gpt-5,ollama:qwen3:8b. Prefix ids with - to exclude workers: -a,-b"
   ),
   price: Flag.String("price").pipe(
     Flag.filterMap(
       (text) => Option.fromUndefinedOr(Prices.parse(text)),
-      () => "Expected a price such as ollama:qwen3:8b=0, or my-server:model=0.5/1.5 (USD per million tokens in and out)"
+      () =>
+        "Expected a price such as ollama:qwen3:8b=0, or my-server:model=0.5/1.5 (USD per million input and output tokens)"
     ),
     Flag.withMetavar("<prices>"),
     Flag.withDescription(
-      "Prices in USD per million input and output tokens, for --max-cost: my-server:model=0.5/1.5,other=0. A price without an id applies to all workers without a known price"
+      "Prices, in USD per million input and output tokens, e.g. my-server:model=0.5/1.5,other=0. Required for --max-cost if a price is unknown. A price without an id applies to all workers without a known price"
     ),
     Flag.optional
   ),
   threads: whole("threads", 1).pipe(
     Flag.withDescription(
-      "Threads of each local model (default: DIVISI_THREADS, or one less than the number of cores, fewer under load). For one model: llamacpp:model?threads=2"
+      "Threads per local model (default: DIVISI_THREADS, or one less than the number of cores). Fewer are used under load. For one model: llamacpp:model?threads=2"
     ),
     Flag.optional
   ),
@@ -34,11 +35,11 @@ export const conductorFlags = {
   ),
   recursion: whole("recursion", 0).pipe(
     Flag.withDescription(
-      "Maximum number of extra rounds; in each, the policy sees its last plan and answer (default 0)"
+      "Maximum number of extra rounds (default 0). In each, the policy sees its last plan and answer"
     ),
     Flag.optional
   ),
-  cache: text("cache", "<file>", "Cache the workers' answers in this file"),
+  cache: text("cache", "<file>", "File that caches the workers' answers"),
   config: config("Config to use")
 }
 
@@ -46,7 +47,7 @@ export const conductorFlags = {
 export const profiles = text(
   "profiles",
   "<folder>",
-  "Folder of an evaluation or of transcripts. A policy named <policy>+profiles uses it to describe the workers"
+  "Evaluation or transcripts from which workers are described. Used by policies named <policy>+profiles"
 )
 
 const named = (name: string, description: string) => text(name, "<names>", description)
@@ -55,17 +56,17 @@ const named = (name: string, description: string) => text(name, "<names>", descr
 export const toolFlags = {
   tool: named(
     "tool",
-    "Tools to use from the config and MCP servers: a,b, or a server's name for all of its tools (default: all)"
+    "Tools to use, from the config and MCP servers (default: all). A server's name selects all of its tools"
   ),
-  noTools: toggle("no-tools", "Use no tools, and start no MCP servers"),
+  noTools: toggle("no-tools", "Disable tools and MCP servers"),
   toolAccess: Flag.Literals("tool-access", ["last-step", "every-step", "policy", "none"]).pipe(
-    Flag.withDescription("Steps that may use tools (default: last-step; policy: the steps selected by the plan)"),
+    Flag.withDescription("Steps that may use tools (default last-step). With policy, the steps selected by the plan"),
     Flag.optional
   ),
   mcp: Flag.String("mcp").pipe(
     Flag.withMetavar("<server>"),
     Flag.withDescription(
-      "MCP server to use: a command with its arguments, or a URL; prefix it with name= to name it. Repeatable"
+      "MCP server: a command with its arguments, or a URL. Prefix it with name= to name it. Repeatable"
     ),
     Flag.atLeast(0)
   ),

@@ -106,7 +106,8 @@ const configOf = (training: Training, settings: Trainer.ConfigInput): TrainingCo
 
 const phaseOf = (training: Training, config: TrainingConfig): Effect.Effect<GrpoConfig, Failure> => {
   const phase = largest(config)
-  if (phase === undefined) return Effect.fail(usage("The recipe has no reinforcement learning to estimate."))
+  if (phase === undefined)
+    return Effect.fail(usage("The recipe has no reinforcement learning phase, so there is nothing to estimate."))
   return training.tasks?.[phase.tasks] === undefined
     ? Effect.fail(usage(`The phase ${phase.name} needs the tasks "${phase.tasks}", which the recipe does not define.`))
     : Effect.succeed(phase)
@@ -138,7 +139,7 @@ const assumptionsOf = ({ dryRun = {} }: Training): ReadonlyArray<string> => {
   const answers = asksWorkers === true ? [] : [`that the median answer has ${answerTokens} tokens`]
   const calls = seconds === undefined ? [] : [`that a call takes ${seconds.low} to ${seconds.high} s`]
   const all = [...answers, ...calls]
-  return [...(all.length === 0 ? [] : [`It is assumed ${all.join(", and ")}.`]), ...unknown]
+  return [...(all.length === 0 ? [] : [`Assuming ${all.join(", and ")}.`]), ...unknown]
 }
 
 /** Estimates the cost and duration of a run. */

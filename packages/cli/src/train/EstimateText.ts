@@ -69,7 +69,7 @@ export const lines = (
   `rollouts   ${range(estimate.rollouts, round)}`,
   `calls      ${range(estimate.calls, round)}`,
   `tokens     workers: ${range(estimate.workerTokens.input, round)} in, ${range(estimate.workerTokens.output, round)} out`,
-  `           engine: ${range(estimate.engineTokens.sampled, round)} sampled, ${range(estimate.engineTokens.trained, round)} learned from`,
+  `           engine: ${range(estimate.engineTokens.sampled, round)} sampled, ${range(estimate.engineTokens.trained, round)} trained on`,
   "",
   "Ranges cover 90 % of the simulations. Cached answers and retries are not modelled.",
   ...estimate.missing

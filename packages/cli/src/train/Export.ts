@@ -24,7 +24,7 @@ const choose = (folder: string, wanted: string | undefined): Effect.Effect<numbe
   Effect.gen(function* () {
     const all = yield* orFail(RunFolder.checkpoints(folder))
     const last = all.at(-1)
-    if (last === undefined) return yield* usage(`The run in ${folder} does not have a checkpoint yet.`)
+    if (last === undefined) return yield* usage(`The run in ${folder} has no checkpoint yet.`)
     if (wanted === "last") return last
     if (wanted === undefined || wanted === "best") {
       const best = yield* orFail(RunFolder.readBest(folder))
@@ -32,11 +32,11 @@ const choose = (folder: string, wanted: string | undefined): Effect.Effect<numbe
       return wanted === undefined
         ? last
         : yield* usage(
-            `The run in ${folder} does not have a best checkpoint, because it was not evaluated. Use --checkpoint last.`
+            `The run in ${folder} has no best checkpoint, because it was not evaluated. Use --checkpoint last.`
           )
     }
     if (all.includes(Number(wanted))) return Number(wanted)
-    return yield* usage(`There is no checkpoint ${wanted}. Available: best, last, ${all.join(", ")}.`)
+    return yield* usage(`Checkpoint ${wanted} does not exist. Available: best, last, ${all.join(", ")}.`)
   })
 
 const checkFormat = (format: ExportFormat, name: string, exports: ReadonlyArray<ExportFormat>) =>
@@ -46,7 +46,7 @@ const checkFormat = (format: ExportFormat, name: string, exports: ReadonlyArray<
         usage(
           exports.length === 0
             ? `The engine ${name} cannot export models.`
-            : `The engine ${name} does not export ${format}, only: ${exports.join(", ")}.`
+            : `The engine ${name} cannot export ${format}. Supported formats: ${exports.join(", ")}.`
         )
       )
 

@@ -25,23 +25,25 @@ export interface Changes {
 /** Describes all recipes by name. */
 export const describe = (config: Config): string =>
   [
-    ...Object.keys(config.recipes ?? {}).map((name) => `  ${name}: of the config`),
+    ...Object.keys(config.recipes ?? {}).map((name) => `  ${name}: from the config`),
     ...Object.entries(recipes)
       .filter(([name]) => config.recipes?.[name] === undefined)
       .map(([name, { description }]) => `  ${name}: ${description}`)
   ].join("\n")
 
 const wrong = (recipe: string, error: unknown): Failure =>
-  failed(`The recipe ${recipe} cannot be used: ${OptionalPackage.explain(error)}`)
+  failed(`Cannot use the recipe ${recipe}: ${OptionalPackage.explain(error)}`)
 
 const find = (config: Config, { engine, recipe: name }: Asked): Effect.Effect<Recipe, Failure> => {
   const own = config.recipes?.[name]
   if (own !== undefined) return Effect.succeed(own)
   const known: Known | undefined = Object.hasOwn(recipes, name) ? recipes[name as keyof typeof recipes] : undefined
-  if (known === undefined) return Effect.fail(usage(`There is no recipe "${name}". There are:\n${describe(config)}`))
+  if (known === undefined) return Effect.fail(usage(`Unknown recipe "${name}". Available:\n${describe(config)}`))
   if (engine !== undefined && !known.engines.includes(engine)) {
     return Effect.fail(
-      usage(`The recipe ${name} cannot be trained with the engine "${engine}", only with: ${known.engines.join(", ")}.`)
+      usage(
+        `The recipe ${name} does not support the engine "${engine}". Supported engines: ${known.engines.join(", ")}.`
+      )
     )
   }
   return Effect.tryPromise({ try: known.load, catch: (error) => wrong(name, error) })

@@ -26,7 +26,7 @@ export const isRun = (folder: string): boolean => existsSync(path.join(folder, R
 export const write = (folder: string, asked: Asked): Effect.Effect<void, Failure> =>
   WholeFile.makeFolder(folder).pipe(
     Effect.andThen(WholeFile.writeJson(path.join(folder, name), asked)),
-    Effect.mapError(({ message }) => usage(`The run cannot start. ${message}`))
+    Effect.mapError(({ message }) => usage(`Cannot start the training run. ${message}`))
   )
 
 const isAsked = (value: unknown): value is Asked =>
@@ -35,7 +35,7 @@ const isAsked = (value: unknown): value is Asked =>
 /** Reads the request of the run in a folder. */
 export const read = (folder: string): Effect.Effect<Asked, Failure> =>
   Effect.suspend(() => {
-    if (!isRun(folder)) return Effect.fail(usage(`There is no training run in ${folder}: \`divisi train\` starts one.`))
+    if (!isRun(folder)) return Effect.fail(usage(`${folder} contains no training run. Start one with: divisi train`))
     try {
       const asked: unknown = JSON.parse(readFileSync(path.join(folder, name), "utf8"))
       if (isAsked(asked)) return Effect.succeed(asked)

@@ -133,7 +133,7 @@ const joined = (input: TrainInput, name: string): Effect.Effect<void, Failure> =
   Effect.scoped(
     Effect.gen(function* () {
       const database = yield* databaseOf(input.on)
-      if (database === undefined) return yield* usage("--join needs the database of the training: --on postgres://…")
+      if (database === undefined) return yield* usage("--join requires the database of the training. Pass --on postgres://…")
       const given = [
         input.recipe,
         input.out,
@@ -149,7 +149,7 @@ const joined = (input: TrainInput, name: string): Effect.Effect<void, Failure> =
       const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
       const machines = yield* make(database.cluster, name)
       const { asked, iterations } = (yield* announced(machines)) as Announced
-      if (!input.json) yield* Effect.sync(() => void stdout.write(`Makes rollouts for ${name}\n`))
+      if (!input.json) yield* Effect.sync(() => void stdout.write(`Generating rollouts for ${name}\n`))
       const training = yield* Preparation.prepare(config, asked)
       const engine = yield* Effect.mapError(Preparation.openEngine(training), (error) => failed(error.message))
       const settings = Preparation.configOf(training, asked, { iterations })

@@ -191,7 +191,7 @@ const advice = (view: TrainView): ReadonlyArray<string> => {
   return shape === undefined
     ? []
     : [
-        `All plans of the last ${view.same?.iterations} iterations had one shape (${clean(shape)}), while answers were wrong, so the policy no longer explores. A lower learning rate, a KL penalty (kl) or larger groups keep plans diverse.`
+        `All plans of the last ${view.same?.iterations} iterations had the same shape (${clean(shape)}), although answers were wrong: the policy no longer explores. Use a lower learning rate, a KL penalty (kl) or larger groups to keep plans diverse.`
       ]
 }
 
@@ -199,7 +199,7 @@ const advice = (view: TrainView): ReadonlyArray<string> => {
 export const ending = (view: TrainView): ReadonlyArray<string> => {
   const { folder, iteration, iterations, ending, unlearned } = view
   const done = `${Format.count(iteration, "iteration")}, ${Format.cost(view.costUsd, isPlay(view))}`
-  const report = `Read it with \`divisi train report ${folder}\`.`
+  const report = `Write a report with \`divisi train report ${folder}\`.`
   if (ending === undefined || ending.type === "stopped") {
     return [
       `Stopped after ${iteration} of ${iterations} iterations. Resume with \`divisi train resume ${folder}\`.`,

@@ -9,11 +9,11 @@ const training = Effect.promise(() => import("./Train.ts"))
 const resume = Command.make("resume", resumeFlags, (input) =>
   Effect.flatMap(training, ({ resume }) => resume(input))
 ).pipe(
-  Command.withDescription("Resumes a training run from its last checkpoint."),
+  Command.withDescription("Resume a training run from its last checkpoint."),
   Command.withShortDescription("Resume a run"),
   Command.withExamples([
-    { command: "divisi train resume runs/gym", description: "After Ctrl-C, a crash or a power cut" },
-    { command: "divisi train resume runs/gym --max-cost 20", description: "With a higher cost limit" }
+    { command: "divisi train resume runs/gym", description: "Resume after Ctrl-C, a crash or a power cut" },
+    { command: "divisi train resume runs/gym --max-cost 20", description: "Raise the cost limit" }
   ])
 )
 
@@ -24,10 +24,10 @@ const report = Command.make("report", reportFlags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Writes a one-page report of a training run: curves, worker shares, and workflows from the start and the end of training."
+    "Write a one-page report of a training run: curves, worker shares, and workflows from the start and the end of training."
   ),
   Command.withShortDescription("Write a report page"),
-  Command.withExamples([{ command: "divisi train report runs/gym", description: "Writes runs/gym/report.html" }])
+  Command.withExamples([{ command: "divisi train report runs/gym", description: "Write runs/gym/report.html" }])
 )
 
 const exporting = Command.make("export", exportFlags, (input) =>
@@ -36,13 +36,16 @@ const exporting = Command.make("export", exportFlags, (input) =>
     ({ write }) => write(input)
   )
 ).pipe(
-  Command.withDescription("Writes the weights of a training run."),
-  Command.withShortDescription("Write the weights"),
+  Command.withDescription("Export the weights of a training run."),
+  Command.withShortDescription("Export the weights"),
   Command.withExamples([
-    { command: "divisi train export runs/gym --to gguf --out conductor.gguf", description: "The best checkpoint" },
+    {
+      command: "divisi train export runs/gym --to gguf --out conductor.gguf",
+      description: "Export the best checkpoint"
+    },
     {
       command: "divisi train export runs/gym --to gguf --checkpoint 40 --out conductor.gguf",
-      description: "The state after 40 iterations"
+      description: "Export the state after 40 iterations"
     }
   ])
 )
@@ -52,7 +55,7 @@ export const train = Command.make("train", flags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Trains a Conductor by reinforcement learning. The training run is stored in a folder and can be resumed at any time.",
+      "Train a Conductor by reinforcement learning. The training run is stored in a folder and can be resumed at any time.",
       "",
       "A recipe defines model, tasks, workers and phases; define your own under `recipes` in a divisi.config.ts. Ctrl-C",
       "stops at a checkpoint. With OTEL_EXPORTER_OTLP_ENDPOINT set, metrics are sent there.",
@@ -62,8 +65,8 @@ export const train = Command.make("train", flags, (input) =>
   ),
   Command.withSubcommands([resume, report, exporting]),
   Command.withExamples([
-    { command: "divisi train --recipe toy", description: "A small example that takes seconds" },
+    { command: "divisi train --recipe toy", description: "Train a small example, in seconds" },
     { command: "divisi train --recipe gym --dry-run", description: "Estimate cost and time" },
-    { command: "divisi train --recipe gym --out runs/mine --max-cost 5", description: "At most 5 USD" }
+    { command: "divisi train --recipe gym --out runs/mine --max-cost 5", description: "Spend at most 5 USD" }
   ])
 )

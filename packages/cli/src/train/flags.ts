@@ -16,15 +16,15 @@ const maxCost = cost(
 const on = Flag.Redacted("on").pipe(
   Flag.withMetavar("<url>"),
   Flag.withDescription(
-    "Postgres database shared by several machines that generate rollouts together. The training is named after its folder; the other machines join it with --join. The password can be in PGPASSWORD"
+    "Postgres database shared by several machines that generate rollouts together. The training is named after its folder; other machines join it with --join. The password can be set in PGPASSWORD"
   ),
   Flag.optional
 )
 
-const json = toggle("json", "Print the events of the run as lines of JSON")
+const json = toggle("json", "Print the events of the run as JSON Lines")
 
 export const flags = {
-  recipe: text("recipe", "<name>", "A recipe from the config, or a built-in one"),
+  recipe: text("recipe", "<name>", "Recipe from the config, or a built-in one"),
   out: text("out", "<folder>", "Folder of the training run (default: runs/<recipe>, or the next free name)"),
   seed: whole("seed", 0).pipe(Flag.withDescription("Random seed (default 1)"), Flag.optional),
   iterations: whole("iterations", 1).pipe(
@@ -39,12 +39,8 @@ export const flags = {
   ),
   baseModel: text("base-model", "<model>", "Base model, e.g. Qwen/Qwen2.5-7B-Instruct (default: the recipe's)"),
   on,
-  join: text(
-    "join",
-    "<name>",
-    "With --on: make rollouts for the training of this name on another machine, until that training ends"
-  ),
-  dryRun: toggle("dry-run", "Only estimate cost and time, as a range; do not train"),
+  join: text("join", "<name>", "Generate rollouts for the training of this name, until it ends. Requires --on"),
+  dryRun: toggle("dry-run", "Estimate cost and time as ranges, without training"),
   config,
   json
 }
@@ -69,10 +65,14 @@ export const exportFlags = {
   folder,
   to: Flag.Literals("to", ["gguf", "gguf-lora", "peft"]).pipe(
     Flag.withDescription(
-      "gguf: a model for llama.cpp; gguf-lora: a LoRA adapter for a GGUF model; peft: a folder of safetensors"
+      "Format: gguf, gguf-lora or peft. With gguf, a model for llama.cpp; with gguf-lora, a LoRA adapter for a GGUF model; with peft, a folder of safetensors"
     )
   ),
-  checkpoint: text("checkpoint", "<which>", "best (default if the run was evaluated), last, or an iteration number"),
+  checkpoint: text(
+    "checkpoint",
+    "<which>",
+    "Checkpoint: best (default if the run was evaluated), last, or an iteration number"
+  ),
   out: Flag.String("out").pipe(Flag.withMetavar("<file>"), Flag.withDescription("Output file or folder")),
   config
 }

@@ -42,7 +42,9 @@ export const named = (
     if (name === undefined || name === "hashed") return undefined
     const reference = Vendor.parse(name)
     if (reference === undefined) {
-      return yield* usage(`${by}: ${name} is not a model. Write vendor:model, as in openai:text-embedding-3-small.`)
+      return yield* usage(
+        `${by}: ${name} is not a model name. Use vendor:model, such as openai:text-embedding-3-small.`
+      )
     }
     if (isOffline && reference.vendor !== "llamacpp") {
       return yield* usage(`${by}: ${name} needs the network, so it cannot be used with --offline.`)
@@ -52,7 +54,7 @@ export const named = (
     if (problem !== undefined) return yield* usage(`${by}: ${Vendor.explain(vendors, name, problem)}`)
     const vendor = Vendor.find(vendors, reference.vendor, environment)!
     if (vendor.embed === undefined) {
-      return yield* usage(`${by}: ${vendor.name} has no embeddings. Use ${withEmbeddings.join(", ")}.`)
+      return yield* usage(`${by}: ${vendor.name} has no embedding models. Use ${withEmbeddings.join(", ")}.`)
     }
     const embed = yield* Effect.mapError(
       vendor.embed(reference.model, Vendor.connection(vendor, environment), reading),

@@ -45,7 +45,7 @@ export const hasVendor = (name: string): Effect.Effect<boolean> => {
 const problemOf = (name: string, environment: Environment): string | undefined => {
   const reference = Vendor.parse(name)
   if (reference === undefined) {
-    return `${name} is not a model. Write vendor:model, as in ${KnownModels.fullName(name) ?? "openai:gpt-5"}.`
+    return `${name} is not a model name. Use vendor:model, such as ${KnownModels.fullName(name) ?? "openai:gpt-5"}.`
   }
   if (paperSetting(name) !== undefined) return undefined
   if (reference.vendor === paper) return `${name} is not a setting of the paper. Use controlled or unconstrained.`
@@ -103,7 +103,7 @@ const make = (
   return Effect.map(
     Effect.tryPromise({
       try: () => vendor.make(model, { id: name, description, ...connection, ...(vendor.isLocal && { threads }) }),
-      catch: (error) => usage(`${name} cannot be used. ${OptionalPackage.explain(error)}`)
+      catch: (error) => usage(`Cannot use ${name}. ${OptionalPackage.explain(error)}`)
     }),
     (worker) => [isFree(vendor, connection) && worker.pricing === undefined ? { ...worker, pricing: free } : worker]
   )

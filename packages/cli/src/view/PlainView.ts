@@ -52,11 +52,11 @@ const lost = (run: Run, calls: ReadonlyArray<Transcript.LostCall>, index: number
     const what = call.isInDoubt === true ? "outcome unknown, because the process exited" : "stopped"
     return `${oneLine(call.worker)} ${what} (${paidFacts(call, Records.isPlay(run, call.worker)).join(", ")})`
   }
-  const again = call.retryInMillis === undefined ? "" : ` Again in ${Format.duration(call.retryInMillis)}.`
+  const again = call.retryInMillis === undefined ? "" : ` Retrying in ${Format.duration(call.retryInMillis)}.`
   const times = calls.slice(0, index + 1).filter(({ message }) => message === call.message).length
   return times === 1
     ? `${oneLine(call.message ?? call.reason._tag)}${again}`
-    : `${oneLine(call.worker)}: the same for the ${Format.nth(times)} time.${again}`
+    : `${oneLine(call.worker)}: the same error for the ${Format.nth(times)} time.${again}`
 }
 
 const answer = (run: Run, step: Transcript.StepRecord): string => {
@@ -92,16 +92,12 @@ const turns = ({
     const said = oneLine(text)
     return [
       ...(said === "" ? [] : [[endedAt, `${what} said`, `${oneLine(worker)}: ${said}`] as const]),
-      ...(error === undefined ? [] : [[endedAt, `${what} error`, `asked again: ${oneLine(error)}`] as const]),
+      ...(error === undefined ? [] : [[endedAt, `${what} error`, `retried: ${oneLine(error)}`] as const]),
       ...tools.flatMap((tool, index) => {
-        const asked = [
-          endedAt,
-          `${what} asked ${index}`,
-          `${oneLine(worker)} asks for ${Records.toolCall(tool)}`
-        ] as const
+        const asked = [endedAt, `${what} asked ${index}`, `${oneLine(worker)} calls ${Records.toolCall(tool)}`] as const
         if (tool.endedAt === undefined) return [asked]
         const facts = tool.durationMillis === undefined ? "" : ` (${Format.duration(tool.durationMillis)})`
-        const verb = tool.isError === true ? "failed" : "gave"
+        const verb = tool.isError === true ? "failed" : "returned"
         const gave = `${oneLine(tool.call.name)} ${verb}${facts}: ${Records.toolResult(tool)}`
         return [asked, [tool.endedAt, `${what} gave ${index}`, gave] as const]
       })

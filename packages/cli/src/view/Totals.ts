@@ -28,7 +28,7 @@ export const spent = (run: Transcript.Transcript): string => {
 const misreported = (run: Transcript.Transcript): ReadonlyArray<string> => {
   const { usage } = Transcript.spendSoFar(run)
   if (usage.misreported === undefined) return []
-  return [`impossible usage was reported (${oneLine(usage.misreported)}); an estimate is used instead`]
+  return [`invalid usage was reported (${oneLine(usage.misreported)}); an estimate is used instead`]
 }
 
 /**

@@ -21,7 +21,7 @@ const messageOf = ({ expected, reason }: WorkflowText.WorkflowTextError, isPoolK
   if (reason._tag === "Unreadable") return capitalised(`expected ${expected}, found ${reason.found}.`)
   const rule = reason.error.reason
   return rule._tag === "WorkerOutOfRange" && !isPoolKnown
-    ? `Step ${rule.step} names worker ${rule.worker}; workers count from 0.`
+    ? `Step ${rule.step}: worker ${rule.worker} does not exist. Worker indices start at 0.`
     : reason.error.message
 }
 

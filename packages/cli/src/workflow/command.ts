@@ -13,11 +13,11 @@ const plan = <A, E, R>(use: (module: typeof import("./Workflows.ts")) => Effect.
 
 const check = Command.make("check", reading, (input) => plan((Plan) => Plan.check(input))).pipe(
   Command.withDescription(
-    "Checks whether a completion is a valid workflow. If not, shows the position and the reason (exit code 1)."
+    "Check whether a completion is a valid workflow. If not, show the position and the reason (exit code 1)."
   ),
   Command.withShortDescription("Check whether a completion is a valid workflow"),
   Command.withExamples([
-    { command: "divisi workflow check completion.txt --pool-size 7", description: "Check for a pool of seven" }
+    { command: "divisi workflow check completion.txt --pool-size 7", description: "Check a plan for a pool of seven" }
   ])
 )
 
@@ -32,10 +32,11 @@ const render = Command.make(
   },
   (input) => plan((Plan) => Plan.render(input))
 ).pipe(
-  Command.withDescription("Draws a workflow."),
+  Command.withDescription("Draw a workflow."),
+  Command.withShortDescription("Draw a workflow"),
   Command.withExamples([
-    { command: "divisi workflow render completion.txt", description: "In the terminal" },
-    { command: "divisi workflow render completion.txt --format svg > plan.svg", description: "As a picture" }
+    { command: "divisi workflow render completion.txt", description: "Draw in the terminal" },
+    { command: "divisi workflow render completion.txt --format svg > plan.svg", description: "Write an SVG image" }
   ])
 )
 
@@ -49,7 +50,7 @@ const read = Command.make(
 ).pipe(
   Command.withDescription(
     paragraphs(
-      'Prints the workflow of a completion as JSON: {"steps":[{"worker":1,"subtask":"…","access":"all"}]}.',
+      'Print the workflow of a completion as JSON: {"steps":[{"worker":1,"subtask":"…","access":"all"}]}.',
       "",
       "With --lines, each input line is a JSON string with one completion, and each output line is its",
       'result: {"ok":true,"workflow":…} or {"ok":false,"error":{"line":…,"column":…,"message":…}}. Unreadable',
@@ -58,12 +59,12 @@ const read = Command.make(
   ),
   Command.withShortDescription("Print the workflow of a completion as JSON"),
   Command.withExamples([
-    { command: "divisi workflow read completion.txt", description: "One completion" },
-    { command: "divisi workflow read --lines completions.jsonl > results.jsonl", description: "Many completions" }
+    { command: "divisi workflow read completion.txt", description: "Read one completion" },
+    { command: "divisi workflow read --lines completions.jsonl > results.jsonl", description: "Read many completions" }
   ])
 )
 
 export const workflow = Command.make("workflow").pipe(
-  Command.withDescription("Checks and draws workflows written by models."),
+  Command.withDescription("Check and draw workflows written by models."),
   Command.withSubcommands([check, render, read])
 )

@@ -6,7 +6,7 @@ import { toggle, whole } from "../invocation/flags.ts"
 
 export const reading = {
   file: Argument.String("file").pipe(
-    Argument.withDescription("File with a model completion; standard input by default, or with -"),
+    Argument.withDescription("File with a model completion, or - for standard input (default)"),
     Argument.withDefault("-")
   ),
   strict: toggle("strict", "Accept only lists that Python's ast.literal_eval accepts, without surrounding text"),
