@@ -6,7 +6,7 @@ if (major > 22 || (major === 22 && minor >= 19)) {
   import("./start.js")
 } else {
   process.stderr.write(
-    `divisi needs Node 22.19 or newer; this is ${process.version}. Install it from https://nodejs.org\n`
+    `divisi needs Node 22.19 or newer; this is ${process.version}. Install a newer version from https://nodejs.org\n`
   )
   process.exitCode = 1
 }

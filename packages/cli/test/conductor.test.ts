@@ -42,7 +42,7 @@ describe.concurrent("a Conductor that comes with the command line", () => {
     const { output } = await divisi([...own, "--policy", "tiny"])
     const plan = planIn(output)
     assert.strictEqual(plan.policy, "lexical")
-    assert.match(plan.notes[0], /knows the workers of the gym alone, and none of these is one of them/)
+    assert.match(plan.notes[0], /was trained only with the gym's workers, and the pool has none of them/)
     const gym = await divisi(["run", question, "--json", "--policy", "tiny"])
     assert.deepInclude(planIn(gym.output), { policy: "tiny", notes: [] })
   })

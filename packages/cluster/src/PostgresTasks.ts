@@ -27,7 +27,7 @@ const optionsTable = Tables.table(
   {
     id: Tables.name,
     plan: Tables.text,
-    keys: Tables.expects("a list of texts", (value) => Array.isArray(value) && value.every(isText)),
+    keys: Tables.expects("a list of strings", (value) => Array.isArray(value) && value.every(isText)),
     leaseMillis: Tables.whole(1)
   } satisfies Tables.ShapeOf<Options>,
   { required: ["id", "plan", "keys"] }

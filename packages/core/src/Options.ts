@@ -15,7 +15,9 @@ import { isSame, nearest } from "./Nearest.ts"
 // an unrelated error.
 if (typeof Promise.withResolvers !== "function") {
   const version = globalThis.process?.version ?? "an older runtime"
-  throw new Error(`Divisi needs Node 22.19 or newer, and this is ${version}. Install it from https://nodejs.org`)
+  throw new Error(
+    `Divisi requires Node 22.19 or newer, but this is ${version}. Install a newer version from https://nodejs.org`
+  )
 }
 
 // -------------------------------------------------------------------------------------------------------------------

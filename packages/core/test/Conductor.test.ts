@@ -157,7 +157,7 @@ describe("recursion", () => {
       const again = yield* run({ workers: broken(), policy, recursion: 1 })
       assert.strictEqual(contexts.length, 2)
       assert.strictEqual(again.result.ending, "failed")
-      assert.include(again.result.detail, "Step 0, which answers, failed")
+      assert.include(again.result.detail, "The answering step 0 failed")
     })
   )
 
@@ -339,7 +339,7 @@ describe("what can go wrong", () => {
       })
       const thrown = yield* run({ workers: [throwing], policy: Baselines.single(0) })
       assert.strictEqual(thrown.result.ending, "failed")
-      assert.strictEqual(thrown.result.detail, "Step 0, which answers, failed: a threw an error (boom): fix its code.")
+      assert.strictEqual(thrown.result.detail, "The answering step 0 failed: a threw an error (boom): fix its code.")
     })
   )
 

@@ -112,11 +112,11 @@ describe("a policy's function", () => {
   const given: ReadonlyArray<readonly [value: unknown, words: string]> = [
     [undefined, "it returned no workflow; return { steps: [...] }"],
     [{ steps: "all" }, "it returned no workflow; return { steps: [...] }"],
-    [{ steps: [{ worker: 0, access: [] }] }, "in step 0, subtask is undefined, not a text"],
+    [{ steps: [{ worker: 0, access: [] }] }, "in step 0, subtask is undefined, not a string"],
     [{ steps: [null] }, "step 0 is null, not { worker, subtask, access }"],
     [
       { steps: [{ worker: Number.NaN, subtask: 5 }] },
-      'in step 0, worker is NaN, not an id or a number; subtask is 5, not a text; access is undefined, not "all" or a list of steps'
+      'in step 0, worker is NaN, not an id or a number; subtask is 5, not a string; access is undefined, not "all" or a list of steps'
     ],
     [
       { steps: [{ worker: {}, subtask: "", access: "none" }] },

@@ -195,7 +195,7 @@ describe("transcripts", () => {
 
   it("of another version are refused as such, whatever else they hold", () => {
     expect(message(Wire.decodeTranscript('{"version":2,"runs":[]}'))).toBe(
-      "The transcript has version 2, but only version 1 can be read: use the release of Divisi that wrote it, or a newer one."
+      "The transcript has version 2, but only version 1 is supported. Use the release of Divisi that wrote it, or a newer one."
     )
     expect(message(Wire.decodeRunEvent('{"type":"run-started","version":"next"}'))).toMatch(/has version "next"/)
   })

@@ -111,7 +111,7 @@ describe("a call that sends nothing", () => {
       )
       yield* TestClock.adjust(5_000)
       const { detail } = yield* Fiber.join(running)
-      assert.match(detail ?? "", /no data for 5 s, which worker.silenceMillis \(--silence\) sets/)
+      assert.match(detail ?? "", /no data for 5 s; the limit is set by worker.silenceMillis \(--silence\)/)
     })
   )
 })

@@ -61,7 +61,7 @@ describe("strict reading", () => {
 
   it("refuses names of characters, which Python reads, and tolerant reading keeps them", () => {
     expect(subtaskOf(String.raw`"a \N{BULLET} b"`)).toBe(
-      String.raw`Line 2, column 16: expected a character or its code, as names of characters are not read, found "\N".`
+      String.raw`Line 2, column 16: expected a character or its code (character names are not supported), found "\N".`
     )
     expect(subtaskOf(String.raw`"a \N{BULLET} b"`, "tolerant")).toBe(String.raw`a \N{BULLET} b`)
   })
@@ -190,7 +190,7 @@ describe("tolerant reading", () => {
   it("falls back to the set before one that is cut off, and notes it", () => {
     const text = `${plan}\n\nOr:\nmodel_id = [2, 3]\nsubtasks = ["Plan again, and`
     expect(read(text)).toEqual(planned)
-    expect(notesOf(text)).toContain("Ignored a later subtasks list that cannot be read.")
+    expect(notesOf(text)).toContain("Ignored a later subtasks list that cannot be parsed.")
   })
 
   it("does not look for lists within the strings of a list", () => {
@@ -248,7 +248,7 @@ describe("errors", () => {
       "Line 2, column 13: expected three closing quotes"
     )
     expect(subtaskOf(String.raw`"\xg1"`)).toBe(
-      String.raw`Line 2, column 14: expected 2 hexadecimal digits of a character after "\x", found "\xg1".`
+      String.raw`Line 2, column 14: expected 2 hexadecimal digits after "\x", found "\xg1".`
     )
     expect(readStrict(`${plan}\n# \0`)).toContain("Line 4, column 3: expected a text without NUL characters")
     expect(readStrict(`${plan}\n# \ud83d`)).toContain("found half of a surrogate pair")

@@ -261,7 +261,7 @@ describe("a step that runs for each item of a list", () => {
     const { calls, pool } = recording(files)
     const { detail, ending } = await conduct({ question: "q", pool, policy: planned(map), maxItems: 15 })
     expect(ending).toBe("failed")
-    expect(detail).toContain("it may have 8 items, which is more than 15 with all steps (maxItems)")
+    expect(detail).toContain("it can have 8 items; with all steps, that is more than 15 (maxItems)")
     expect(calls).toHaveLength(0)
   })
 

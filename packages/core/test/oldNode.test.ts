@@ -10,5 +10,5 @@ it.each(["index", "promise"])("names the Node that is needed if it is too old: %
     ["--conditions=@divisi/source", "--input-type=module", "--eval", code],
     { encoding: "utf8" }
   )
-  assert.match(stdout, /^Divisi needs Node 22\.19 or newer, and this is v\d+\./, stderr)
+  assert.match(stdout, /^Divisi requires Node 22\.19 or newer, but this is v\d+\./, stderr)
 })

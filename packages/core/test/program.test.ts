@@ -59,7 +59,7 @@ describe("the fields of a step beyond the paper's lists", () => {
 
   it("bounds the items of all steps together", () => {
     const nested = [list, step({ each: 0, gives: { list: 10 } }), step({ each: 1 }), step()]
-    expect(problem(nested, { ...rules, maxItems: 109 })).toMatch(/^Step 2: each: it may have 100 items/u)
+    expect(problem(nested, { ...rules, maxItems: 109 })).toMatch(/^Step 2: each: it can have 100 items/u)
     expect(problem(nested, { ...rules, maxItems: 110 })).not.toMatch(/maxItems/u)
   })
 })

@@ -206,7 +206,7 @@ describe("the shape that a step gives", () => {
 
   it("must have a name that vendors take", async () => {
     const { run } = running([step()], { shapes: { "a finding": {} } })
-    await expect(run()).rejects.toThrow(/"shapes" must be shapes by their names/u)
+    await expect(run()).rejects.toThrow(/"shapes" must be an object of shapes/u)
   })
 })
 

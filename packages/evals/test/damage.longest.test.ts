@@ -133,7 +133,7 @@ describe("a full disk", () => {
       const error = yield* Effect.flip(evaluate(at, pool))
       expect(error._tag).toBe("JournalError")
       expect(error.message).toBe(
-        `No space is left on the disk of ${at}: free some and rerun the command; 2 answers have been saved.`
+        `The disk with ${at} is full. Free some space and run the command again; 2 answers have been saved.`
       )
       expect(asked.length).toBeLessThanOrEqual(4)
       fs.writeSync = writeSync
@@ -185,7 +185,7 @@ describe("a full disk", () => {
       const file = path.join(at, "transcripts", "x.json")
       const full = Effect.fail(new FileError({ file, tried: "written", reason: "Full", cause: new Error("ENOSPC") }))
       const error = yield* Effect.flip(evaluate(at, pool, { onTranscript, concurrency: 1 }))
-      expect(error.message).toContain(`No space is left on the disk of ${path.join(at, "transcripts")}`)
+      expect(error.message).toContain(`The disk with ${path.join(at, "transcripts")}`)
       const transcripts: Array<string> = []
       const { samples } = yield* evaluate(at, pool, { onTranscript: (_, { task }) => void transcripts.push(task) })
       expect([samples.length, transcripts.length, asked.length]).toEqual([6, 3, 6])

@@ -73,11 +73,11 @@ describe("tasksets of verifiers", () => {
         `console.log(JSON.stringify({ error: "package", detail: "ModuleNotFoundError: verifiers" }))`
       )
       assert.include(yield* refusal(lacks), "pip install verifiers")
-      assert.include(yield* refusal(pythonThat("process.exit(3)")), "ended with code 3")
+      assert.include(yield* refusal(pythonThat("process.exit(3)")), "exited with code 3")
       assert.include(yield* refusal(pythonThat(`console.log("{")`)), "a line that is not JSON")
       assert.include(
         yield* refusal(speaking([row("a", "it needs a container")], "() => {}")),
-        "of its task a, it needs a container"
+        "its task a is not supported: it needs a container"
       )
       assert.include(yield* refusal(speaking([], "() => {}")), "it has no tasks")
       assert.include(yield* refusal(pythonThat("setInterval(() => {}, 1e6)"), { timeoutMillis: 50 }), "within 50 ms")
@@ -89,8 +89,8 @@ describe("tasksets of verifiers", () => {
     Effect.gen(function* () {
       const suite = yield* load(speaking([row("a")], "() => process.exit(1)"))
       const error = yield* Effect.flip(suite.grader.grade(suite.tasks[0]!, "yes"))
-      assert.include(error.message, "ended with code 1")
-      assert.include((yield* Effect.flip(suite.grader.grade(suite.tasks[0]!, "yes"))).message, "ended with code 1")
+      assert.include(error.message, "exited with code 1")
+      assert.include((yield* Effect.flip(suite.grader.grade(suite.tasks[0]!, "yes"))).message, "exited with code 1")
     }).pipe(Effect.scoped)
   )
 })

@@ -99,11 +99,13 @@ const isList = <A>(value: unknown, isItem: (item: unknown) => boolean): value is
 
 const problemOf = (form: Readonly<Record<string, unknown>>): string | undefined => {
   const { maxTokens, prompt, workers } = form
-  if (form.version !== version) return `its version is ${String(form.version)}, and only ${version} is known`
+  if (form.version !== version)
+    return `its version is ${String(form.version)}, but only version ${version} is supported`
   if (!(Number.isSafeInteger(maxTokens) && (maxTokens as number) >= 1)) return "maxTokens is not a number of tokens"
   if (!isList<string>(workers, (id) => typeof id === "string")) return "workers is not a list of ids"
   if (!isRecord(prompt)) return "it has no prompt"
-  if (!isRecord(prompt.template) || !isLike(prompt.template, Prompt.defaultTemplate)) return "prompt.template is none"
+  if (!isRecord(prompt.template) || !isLike(prompt.template, Prompt.defaultTemplate))
+    return "prompt.template is missing"
   if (!isList<Prompt.Example>(prompt.examples, isExample)) return "prompt.examples is not a list of examples"
   const isSet = isOneOf(prompt.access, "binary", "fine-grained") && isOneOf(prompt.descriptions, true, false)
   const areFlags = [prompt.subtasks, prompt.how, prompt.mayAnswer].every((flag) => isOneOf(flag, true, false))

@@ -196,7 +196,7 @@ export const make = (model: Pick<DenseModel, "config" | "tensors">): Decoder => 
     const memory = cache as Memory
     const room = contextLength - memory.tokens.length
     if (tokens.length === 0 || tokens.length > room) {
-      throw new RangeError(`${tokens.length} tokens cannot be appended: 1 to ${room} can.`)
+      throw new RangeError(`Cannot append ${tokens.length} tokens; the limit is 1 to ${room}.`)
     }
     const stranger = tokens.find((token) => !(Number.isInteger(token) && token >= 0 && token < vocabularySize))
     if (stranger !== undefined) throw new RangeError(`${stranger} is not a token in a vocabulary of ${vocabularySize}.`)

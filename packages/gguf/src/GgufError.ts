@@ -38,9 +38,9 @@ const describe = (reason: GgufErrorReason): string => {
     case "InputOutput":
       return `Could not ${reason.doing}: ${reason.cause instanceof Error ? reason.cause.message : String(reason.cause)}`
     case "Truncated":
-      return `The file has ${reason.found} bytes, its header promises ${reason.needed}. Get or write it again.`
+      return `The file has ${reason.found} bytes, but its header declares ${reason.needed}. Download or write it again.`
     case "Corrupt":
-      return `The file is damaged or of another format: ${reason.detail}`
+      return `The file is damaged or has a different format: ${reason.detail}`
     case "Unsupported":
       return reason.detail
     case "InvalidMetadata":

@@ -71,7 +71,8 @@ const invalid = (tensor: string, detail: string) => Errors.make({ _tag: "Invalid
 const checkTensor = ({ data, name, shape, type }: NamedTensor, seen: Set<string>) => {
   if (seen.has(name)) throw invalid(name, "Two tensors have this name.")
   seen.add(name)
-  if (Buffer.byteLength(name) > longestName) throw invalid(name, `llama.cpp reads names of up to ${longestName} bytes.`)
+  if (Buffer.byteLength(name) > longestName)
+    throw invalid(name, `The name is too long. llama.cpp supports names of up to ${longestName} bytes.`)
   const isShape = shape.length >= 1 && shape.length <= maximumDimensions
   if (!isShape || !shape.every((length) => Number.isSafeInteger(length) && length > 0)) {
     throw invalid(name, `[${shape}] is not a valid shape: expected one to ${maximumDimensions} positive whole numbers.`)
@@ -87,7 +88,7 @@ const checkTensor = ({ data, name, shape, type }: NamedTensor, seen: Set<string>
 
 const checkCount = (name: string, shape: ReadonlyArray<number>, count: number) => {
   const size = Tensor.size(shape)
-  if (count !== size) throw invalid(name, `Its shape [${shape}] holds ${size} numbers, ${count} were given.`)
+  if (count !== size) throw invalid(name, `Its shape [${shape}] holds ${size} numbers, but ${count} were given.`)
 }
 
 const checkedAlignment = (alignment: number) => {

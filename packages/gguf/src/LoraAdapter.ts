@@ -72,7 +72,7 @@ const pairs = (file: Safetensors.Safetensors) => {
   for (const [name, tensor] of Object.entries(file.tensors)) {
     if (name.length > longestName) throw invalid(name.slice(0, 80), `Its name has ${name.length} characters.`)
     const match = /^base_model\.model\.(.+)\.lora_([AB])(?:\.default)?\.weight$/.exec(name)
-    if (match === null) throw invalid(name, "It is not one of the two matrices of a LoRA, and would be lost.")
+    if (match === null) throw invalid(name, "It is not a LoRA matrix (lora_A or lora_B), so it would be lost.")
     const [, module = "", side] = match
     modules.set(module, { ...modules.get(module), [side === "A" ? "a" : "b"]: tensor })
   }
@@ -213,7 +213,7 @@ const architectureOf = (base: GgufReader.GgufFile): string => {
   }
   const parts = GgufReader.number(base, "split.count") ?? 1
   if (parts > 1) {
-    const detail = `The base is one of ${parts} parts: join them with llama-gguf-split, or give the joined file.`
+    const detail = `The base is one of ${parts} parts: join them with llama-gguf-split, or pass the joined file.`
     throw Errors.make({ _tag: "Unsupported", detail }, base.path)
   }
   return architecture

@@ -389,7 +389,7 @@ export const load = Effect.fnUntraced(function* (path: string) {
     for (const [own, shape] of Object.entries(shapes)) {
       const name = `${prefix}${own}`
       weights[own] = yield* numbersOf(file, name)
-      if (weights[own].length !== Tensor.size(shape)) return yield* corrupt(path, `its ${name} is of another size.`)
+      if (weights[own].length !== Tensor.size(shape)) return yield* corrupt(path, `its ${name} has the wrong size.`)
       taken.add(name)
     }
     readers.push({ ...weights, ...vectors })
@@ -437,7 +437,7 @@ export const save = (
 export const loadVectors = Effect.fnUntraced(function* (path: string) {
   const file = yield* GgufReader.read(path)
   const [keys, vector] = [yield* numbersOf(file, "vector.key"), yield* numbersOf(file, "vector")]
-  if (vector.length !== keys.length * vectorSize) return yield* corrupt(path, "its vectors are of another size.")
+  if (vector.length !== keys.length * vectorSize) return yield* corrupt(path, "its vectors have the wrong size.")
   return { "vector.key": keys, vector } satisfies Vectors
 })
 

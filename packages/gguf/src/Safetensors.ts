@@ -84,7 +84,7 @@ const describedOf = (name: string, described: unknown): Described => {
 
 const entryOf = ({ end, name, shape, start, type }: Described): Entry => {
   if (!isReadable(type)) {
-    const detail = `It is stored as ${type.slice(0, 80)}; F32, F16 and BF16 can be read.`
+    const detail = `It is stored as ${type.slice(0, 80)}; only F32, F16 and BF16 are supported.`
     throw Errors.make({ _tag: "InvalidTensor", tensor: name.slice(0, 80), detail })
   }
   const needed = Tensor.size(shape) * decoders[type].size

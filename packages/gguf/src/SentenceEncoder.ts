@@ -178,7 +178,7 @@ const tokensOf = (
   const tokens = Array.from({ length: size }, (): string | undefined => undefined)
   for (const [token, id] of Object.entries(vocabulary)) {
     if (id < 0 || id >= size || tokens[id] !== undefined) {
-      const detail = `The id ${id} of "${token.slice(0, 40)}" is another token's, or not below ${size}.`
+      const detail = `The id ${id} of "${token.slice(0, 40)}" is a duplicate, or not below ${size}.`
       return Result.fail(Errors.make({ _tag: "InvalidTokenizer", detail }))
     }
     tokens[id] = token
@@ -251,7 +251,7 @@ const metadataOf = (
 const poolingOf = (pooling: typeof Pooling.Type | undefined): Result.Result<keyof typeof poolings, GgufError> => {
   const { pooling_mode_cls_token: isCls = false, pooling_mode_mean_tokens: isMean = !isCls } = pooling ?? {}
   return isCls === isMean
-    ? Result.fail(unsupported("1_Pooling/config.json asks for something else than the mean or the first token."))
+    ? Result.fail(unsupported("1_Pooling/config.json requires a pooling other than the mean or the first token."))
     : Result.succeed(isCls ? "cls" : "mean")
 }
 

@@ -69,14 +69,14 @@ export const make = (options: Options = {}): Result.Result<Tokenizer, GgufError>
   for (const [rank, merge] of merges.entries()) {
     const [left = "", right = "", ...rest] = merge.split(" ")
     if (rest.length > 0 || !known.has(left) || !known.has(right)) {
-      return invalid(`Merge ${rank}, "${merge}", is not of two tokens that are bytes or merges before it.`)
+      return invalid(`Merge ${rank}, "${merge}", does not join bytes or results of earlier merges.`)
     }
     known.add(left + right)
   }
   if (controlTokens.length === 0) return invalid("There is no control token. One is needed to mark the end of a text.")
   const endOfText = known.size
   for (const token of controlTokens) {
-    if (token === "" || known.has(token)) return invalid(`The control token "${token}" is empty or another token, too.`)
+    if (token === "" || known.has(token)) return invalid(`The control token "${token}" is empty or a duplicate.`)
     known.add(token)
   }
   return Result.succeed({ tokens: [...known], merges, controlTokens, endOfText, chatTemplate })

@@ -30,8 +30,8 @@ describe("the form of a Conductor", () => {
     ["maxTokens is not a number", { ...written, maxTokens: -1 }],
     ["workers is not a list", { ...written, workers: "abacus" }],
     ["it has no prompt", { ...written, prompt: null }],
-    ["prompt.template is none", { ...written, prompt: { ...written.prompt, template: { question: 7 } } }],
-    ["prompt.template is none", { ...written, prompt: { ...written.prompt, template: { rules: [7] } } }],
+    ["prompt.template is missing", { ...written, prompt: { ...written.prompt, template: { question: 7 } } }],
+    ["prompt.template is missing", { ...written, prompt: { ...written.prompt, template: { rules: [7] } } }],
     ["prompt.examples is not a list", { ...written, prompt: { ...written.prompt, examples: [{ topic: "x" }] } }],
     ["the prompt has an unknown setting", { ...written, prompt: { ...written.prompt, access: "none" } }],
     ["it is not an object", []]

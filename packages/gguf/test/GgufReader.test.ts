@@ -45,7 +45,7 @@ describe("a file that cannot be trusted", () => {
       const pipe = yield* temporaryFile("pipe.gguf")
       execFileSync("mkfifo", [pipe])
       const error = yield* Effect.flip(GgufReader.read(pipe))
-      assert.match(error.message, /it is a folder, a pipe or a device, and no file/)
+      assert.match(error.message, /it is a folder, a pipe or a device, not a file/)
     })
   )
 

@@ -182,13 +182,13 @@ describe("what makes no file", () => {
   }
 
   it.effect.each([
-    ["numbers that are too few", one({ data: () => [new Float32Array(3)] }), /"one".*\[2,2\] holds 4 numbers, 3/],
+    ["numbers that are too few", one({ data: () => [new Float32Array(3)] }), /"one".*\[2,2\] holds 4 numbers, but 3/],
     [
       "numbers that are too many",
       one({ data: () => [new Float32Array(3), new Float32Array(2)] }),
       /more were supplied/
     ],
-    ["an array of another length", one({ data: new Float32Array(5) }), /holds 4 numbers, 5 were given/],
+    ["an array of another length", one({ data: new Float32Array(5) }), /holds 4 numbers, but 5 were given/],
     ["a source that fails", one({ data: failing }), /the source broke/],
     ["a dimension of 0", one({ shape: [0, 4] }), /\[0,4\] is not a valid shape/],
     ["five dimensions", one({ shape: [1, 1, 1, 2, 2] }), /one to 4/],
@@ -198,12 +198,12 @@ describe("what makes no file", () => {
     [
       "a block that is too short",
       one({ shape: [1, 32], type: "Q8_0", data: () => [new Float32Array(31)] }),
-      /32 numbers, 31/
+      /32 numbers, but 31/
     ],
     ["two tensors of one name", { tensors: [...one({}).tensors, ...one({}).tensors] }, /Two tensors have this name/],
     ["an alignment of 12", { alignment: 12 }, /12 is not a power of two/],
     ["an alignment of 24", { alignment: 24 }, /24 is not a power of two/],
-    ["a name that llama.cpp cannot read", one({ name: "n".repeat(64) }), /up to 63 bytes/],
+    ["a name that llama.cpp cannot read", one({ name: "n".repeat(64) }), /names of up to 63 bytes/],
     ["a number out of range", { metadata: { a: { type: "uint8", value: 256 } } }, /"a": 256 .* from 0 to 255/],
     ["a fraction", { metadata: { a: { type: "int32", value: 0.5 } } }, /0\.5 is not a whole number/],
     ["a big number out of range", { metadata: { a: { type: "uint64", value: -1n } } }, /-1 is not a whole number/]

@@ -62,8 +62,8 @@ describe("a safetensors file", () => {
 
   it.effect.each([
     ["is empty", Buffer.alloc(0), "Corrupt", /only 0 bytes/],
-    ["ends in its header", whole.subarray(0, 40), "Truncated", /promises/],
-    ["ends in its numbers", whole.subarray(0, whole.length - 1), "Truncated", /promises/],
+    ["ends in its header", whole.subarray(0, 40), "Truncated", /declares/],
+    ["ends in its numbers", whole.subarray(0, whole.length - 1), "Truncated", /declares/],
     ["goes on behind its numbers", Buffer.concat([whole, Buffer.alloc(3)]), "Corrupt", /3 bytes follow/],
     ["is something else", Buffer.from("PK\x03\x04".repeat(20)), "Corrupt", /more than the format allows/],
     [
@@ -98,7 +98,7 @@ describe("a safetensors file", () => {
           `has a tensor of the kind ${dtype}`,
           header((one) => ({ ...one, half: { ...one.half, dtype } })),
           "InvalidTensor",
-          /F32, F16 and BF16 can be read/
+          /F32, F16 and BF16 are supported/
         ] as const
     ),
     [

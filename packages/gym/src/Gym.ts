@@ -197,7 +197,7 @@ export const tasks = (options: Options): ReadonlyArray<Task.Task> => {
     tried += 1
   }
   throw new RangeError(
-    `There are only ${tried} such tasks in the ${options.split} split; ${options.count} were asked for.`
+    `There are only ${tried} such tasks in the ${options.split} split, but ${options.count} were requested.`
   )
 }
 

@@ -117,11 +117,11 @@ const missingOf = (backend: Diagnosis["backend"], notice: string | undefined, fr
   ...(notice === undefined ? [] : [notice]),
   ...(backend === "processor"
     ? [
-        `No GPU is used. For an NVIDIA GPU, install its driver and ${packageOf}-cuda are needed; for others, a Vulkan driver and ${packageOf}-vulkan.`
+        `No GPU is used. For an NVIDIA GPU, install its driver and ${packageOf}-cuda; for other GPUs, a Vulkan driver and ${packageOf}-vulkan.`
       ]
     : []),
   ...(free < 2 * 1024 ** 3
-    ? ["Less than 2 GiB of main memory is free, so models with a billion weights do not fit."]
+    ? ["Less than 2 GiB of main memory is free, so models with a billion parameters do not fit."]
     : [])
 ]
 

@@ -65,7 +65,7 @@ const refusals: Readonly<Record<number, string>> = {
 const describe = (reason: LlamaCppErrorReason): string => {
   switch (reason._tag) {
     case "Reference":
-      return `${reason.detail} Write the path of a .gguf file, hf:owner/repository/file.gguf, an https address, or a name that \`divisi models list\` shows.`
+      return `${reason.detail} Use the path of a .gguf file, hf:owner/repository/file.gguf, an https URL, or a name from \`divisi models list\`.`
     case "Missing":
       return "there is no such file: check the path, or use the name of a model that can be downloaded."
     case "Damaged":
@@ -75,7 +75,7 @@ const describe = (reason: LlamaCppErrorReason): string => {
     case "Unsupported":
       return `llama.cpp cannot run the architecture "${reason.architecture}" (${reason.detail}): use another model, or a newer version of this package.`
     case "Tokenizer":
-      return `the tokenizer lacks what is needed: ${reason.detail}`
+      return `the tokenizer is incomplete: ${reason.detail}`
     case "Adapter":
       return `the adapter ${reason.adapter} cannot be used (${reason.detail}): train it for exactly this base model, or leave it out.`
     case "Memory":
@@ -87,7 +87,7 @@ const describe = (reason: LlamaCppErrorReason): string => {
     case "Offline":
       return `${reason.url} cannot be reached (${reason.detail}): check the connection, or pass the path of a local file.`
     case "Refused":
-      return `${reason.url} answers ${reason.status}: ${refusals[reason.status] ?? "try again later, or download the model from another host"}.`
+      return `${reason.url} returned status ${reason.status}: ${refusals[reason.status] ?? "try again later, or download the model from another host"}.`
     case "Download":
       return `${reason.url} sent unexpected content (${reason.detail}): try again. The received data was discarded.`
     case "Folder":

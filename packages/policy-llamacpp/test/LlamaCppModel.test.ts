@@ -279,7 +279,7 @@ describe("LlamaCppModel", () => {
       const model = yield* load({ contextTokens: 256 })
       const error = yield* Effect.flip(generate(model, { messages: ask("word ".repeat(100)) }))
       assert.strictEqual(error.reason._tag, "ContextTooLong")
-      assert.match(error.message, /the prompt has \d{3} tokens and the context 256; raise contextTokens/)
+      assert.match(error.message, /the prompt has \d{3} tokens, but the context has 256; raise contextTokens/)
     })
   )
 

@@ -134,7 +134,7 @@ describe("bad input", () => {
       const endless = changed("endless.gguf", overwrite("ggml.eos_token_id", "ggml.xxx_token_id"))
       assert.match(
         (yield* failure({ source: endless })).message,
-        /the tokenizer lacks what is needed: it has no token that ends a text/
+        /the tokenizer is incomplete: it has no token that ends a text/
       )
       // The token of the bracket becomes one of a character that no text has.
       const token = (text: string) => `\u0001${"\u0000".repeat(7)}${text}`
@@ -159,7 +159,7 @@ describe("bad input", () => {
       assert.match(yield* load(yield* adapterOf(narrow, "narrow-adapter.gguf")), /narrow-adapter\.gguf cannot be used/)
       const qwen = yield* Effect.promise(() => tiny({ architecture: "qwen2", hiddenSize: 32 }, "qwen.gguf"))
       const other = yield* adapterOf(qwen, "qwen-adapter.gguf")
-      assert.match(yield* load(other), /cannot be used \(its base is qwen2, and this is llama\)/)
+      assert.match(yield* load(other), /cannot be used \(its base is qwen2, but this model is llama\)/)
     })
   )
 

@@ -212,7 +212,7 @@ const objectionTo = (all: Estimate, last: Estimate, count: number, isFirst: bool
   if (count < leastQuestions) return `it needs ${leastQuestions} rated questions, but has only ${count}`
   if (all.differing === 0) return isFirst ? undefined : same
   if (all.known < leastKnown * all.knowable || all.known === 0) {
-    return `it would send ${all.knowable} questions to another worker, and for only ${all.known} of them the result is known`
+    return `it would send ${all.knowable} questions to another worker, but the result is known for only ${all.known} of them`
   }
   const lower = all.difference - errors * (all.standardError ?? Number.POSITIVE_INFINITY)
   if (lower < -tolerance) {

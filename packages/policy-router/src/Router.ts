@@ -108,10 +108,10 @@ export const decider = (
     const [kind, likeness] = [table.kinds[at]!, likenesses[at]!]
     const least = kind.leastLikeness[dial]
     const isNear = likeness >= least
-    const said = `${likeness.toFixed(2)} like ${kind.name}`
+    const said = `similar to ${kind.name} (${likeness.toFixed(2)})`
     const choice = kind.choices[dial]
     if (!isNear) {
-      const why = `It is at most ${said}, but ${least.toFixed(2)} is needed, so the kind is unknown and ${stand} is used.`
+      const why = `It is ${said}, below the minimum of ${least.toFixed(2)}, so the kind is unknown and ${stand} is used.`
       return { worker: stand, kind: kind.name, likeness, isNear, alike: [], why }
     }
     if (!isThere(choice)) {
@@ -157,7 +157,7 @@ const optionsTable = {
   dial: Tables.oneOf("best", "within-2", "half"),
   embedder: Tables.madeBy("an embedder", "embed"),
   explore: Tables.number(0, 1),
-  teams: Tables.expects("a Map of policies by their names", (value) => value instanceof Map)
+  teams: Tables.expects("a Map of policies, keyed by name", (value) => value instanceof Map)
 } satisfies Tables.ShapeOf<Options>
 
 /**

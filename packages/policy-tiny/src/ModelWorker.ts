@@ -74,7 +74,7 @@ const readRequest = (parts: Parts, request: WorkerRequest) => {
   const { contextTokens } = parts.decoder
   const room = contextTokens - prompt.length
   if (room < 1) {
-    const detail = `the prompt has ${prompt.length} tokens and the context ${contextTokens}`
+    const detail = `the prompt has ${prompt.length} tokens, but the context has ${contextTokens}`
     const neededTokens = prompt.length + 1
     return new WorkerError({
       worker: parts.id,

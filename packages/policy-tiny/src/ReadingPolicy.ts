@@ -351,7 +351,7 @@ export const worker = ({ head, readers }: Model, id = "reading", priceWeight = d
       Stream.unwrap(
         Effect.suspend(() => {
           const asked = ReadingText.asked(messages)
-          const detail = "it reads the prompt of ReadingText alone"
+          const detail = "it supports only the prompt of ReadingText"
           if (asked === undefined) {
             return Effect.fail(new WorkerError({ worker: id, reason: { _tag: "InvalidRequest", detail } }))
           }
@@ -454,7 +454,7 @@ export const load = Effect.fnUntraced(function* (path: string = file) {
   const { metadata, parts, readers } = yield* Reader.load(path)
   const head = Float64Array.from(parts[headPart] ?? [])
   if (head.length !== ChoiceHead.size) {
-    return yield* Errors.make({ _tag: "Corrupt", detail: "its head is missing or of another size." }, path)
+    return yield* Errors.make({ _tag: "Corrupt", detail: "its head is missing or has the wrong size." }, path)
   }
   return { readers, head, metadata } satisfies Model & { readonly metadata: Readonly<Record<string, string>> }
 })

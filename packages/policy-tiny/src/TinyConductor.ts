@@ -74,11 +74,11 @@ export const knows = ({ description = "" }: Pick<Worker, "description">): boolea
  */
 const outside = (context: Policy.Context, ordinals: ReadonlyArray<number>): string | undefined => {
   const { pool, previous } = context
-  if (ordinals.length === 0) return "knows the workers of the gym alone, and none of these is one of them"
-  if (ordinals.length > known.size) return `knows pools of at most ${known.size} workers`
-  if (previous?.feedback !== undefined) return "cannot read what a critic says of an answer"
+  if (ordinals.length === 0) return "was trained only with the gym's workers, and the pool has none of them"
+  if (ordinals.length > known.size) return `supports pools of at most ${known.size} workers`
+  if (previous?.feedback !== undefined) return "does not support feedback from critics"
   const stranger = strangerIn(previous?.workflow, pool)
-  return stranger && `cannot read the last plan, which asks ${stranger.id}`
+  return stranger && `does not support the last plan, which uses ${stranger.id}`
 }
 
 /** Returns the first worker of a workflow that the model does not support. */
@@ -157,7 +157,7 @@ export const make = (model: Worker, options: PlanOptions = {}): Policy.Policy =>
     const proposal = yield* fallback.propose(context)
     const stranger = strangerIn(proposal.workflow, pool)
     if (stranger === undefined) return yield* planner.propose(context)
-    const why = `The plan of the ${fallback.name} policy asks ${stranger.id}, whom ${name} does not know.`
+    const why = `The plan of the ${fallback.name} policy uses ${stranger.id}, which ${name} was not trained with.`
     return { policy: fallback.name, author: fallback, ...proposal, notes: [why, ...(proposal.notes ?? [])] }
   })
   return { ...planner, propose }

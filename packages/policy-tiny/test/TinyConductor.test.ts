@@ -63,7 +63,7 @@ describe("TinyConductor", () => {
       const strangers: ReadonlyArray<readonly [WorkerPool.WorkerPool, RegExp]> = [
         [
           WorkerPool.makeUnsafe([scripted("nameless"), scripted("gpt", "A large model that knows it all.")]),
-          /^Using the fallback policy lexical\. conductor knows .+ and none of these is one of them\.$/
+          /^Using the fallback policy lexical\. conductor was trained only with .+ and the pool has none of them\.$/
         ],
         [
           WorkerPool.makeUnsafe(Array.from({ length: 17 }, (_, at) => scripted(`w${at}`, knownWorkers[at % 16]!))),
@@ -116,7 +116,7 @@ describe("TinyConductor", () => {
       const pool = WorkerPool.makeUnsafe([few.workers[0], failing])
       const { last } = yield* planOf(yield* standIn(), pool, { recursion: 1 })
       assert.strictEqual(last.policy, "lexical")
-      assert.match(last.notes[0]!, /cannot read the last plan, which asks clock\.$/)
+      assert.match(last.notes[0]!, /does not support the last plan, which uses clock\.$/)
     }).pipe(Effect.scoped)
   )
 
@@ -129,7 +129,7 @@ describe("TinyConductor", () => {
       const { last, plan } = yield* planOf(yield* standIn(), few, { recursion: 1, critic })
       assert.strictEqual(plan.policy, "divisi-tiny")
       assert.strictEqual(last.policy, "lexical")
-      assert.match(last.notes[0]!, /cannot read what a critic says/)
+      assert.match(last.notes[0]!, /does not support feedback from critics/)
     }).pipe(Effect.scoped)
   )
 

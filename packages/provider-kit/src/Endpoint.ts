@@ -51,7 +51,7 @@ const read = (options: Options): URL | undefined => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) throw refused("must begin with http:// or https://")
   if (url.username !== "" || url.password !== "") {
-    throw refused('has a user name or password in it: take it out, and give it as "apiKey" or in "headers"')
+    throw refused('contains a user name or password. Pass credentials as "apiKey" or in "headers"')
   }
   return url
 }
@@ -89,7 +89,7 @@ const target = (response: Response, asked: string): string => {
 
 const refuseRedirect = (response: Response, asked: string): Failure => {
   response.body?.cancel().catch(() => undefined)
-  const detail = `it redirects to ${target(response, asked)}, which is not followed: if the API is there, set baseURL`
+  const detail = `it redirects to ${target(response, asked)}, which is not followed; if the API is there, set baseURL`
   return new Failure({ _tag: "InvalidRequest", detail })
 }
 
@@ -167,23 +167,23 @@ const calls =
 const hints: ReadonlyArray<Hint> = [
   {
     pattern: /^[^/]+\/api\/(?!.*v\d)()(?=.*(?:completions|responses|messages)$)/,
-    says: () => "the base URL is under /api: if the server is Ollama, end it with /v1 in its place, else with /api/v1"
+    says: () => "the base URL is under /api: for Ollama, end it with /v1 instead, otherwise with /api/v1"
   },
   {
     pattern: new RegExp(`/(${calls})/(?:v\\d\\w*/)?(?:${calls})$`),
-    says: (path) => `the base URL has the path of a call in it: take /${path} out of it`
+    says: (path) => `the base URL contains the path of an endpoint: remove /${path}`
   },
   {
     pattern: /\/(v\d+\w*)\/\1(?:\/|$)/,
-    says: (version) => `the base URL and the path both have /${version}: take it out of the base URL`
+    says: (version) => `the base URL and the path both contain /${version}: remove it from the base URL`
   },
   {
     pattern: /^[^/]+\.azure\.(?:com|us|cn)\/(?!openai\/v1\/)()/,
-    says: () => "the API of Azure that needs no api-version is under /openai/v1: end the base URL with that"
+    says: () => "Azure's API without an api-version is under /openai/v1: end the base URL with it"
   },
   {
     pattern: /^generativelanguage\.googleapis\.com\/(?!.*\/openai\/)()(?=.*(?:completions|responses|messages)$)/,
-    says: () => "Google's API of Chat Completions is under /v1beta/openai: end the base URL with that"
+    says: () => "Google's Chat Completions API is under /v1beta/openai: end the base URL with it"
   },
   {
     pattern: /^(?!.*\/v\d)()/,

@@ -150,7 +150,7 @@ const take = (
       Effect.catch(({ reason }) =>
         reason._tag === "RateLimitExceeded"
           ? Effect.andThen(sleep(Duration.toMillis(reason.retryAfter)), consume)
-          : Effect.logWarning(`The rate limits of ${key} cannot be read, so calls pass: ${reason.message}`)
+          : Effect.logWarning(`Cannot read the rate limits of ${key}, so calls are not limited: ${reason.message}`)
       )
     )
   return consume
@@ -209,7 +209,7 @@ const keepPace = (
     const now = Elapsed.ticks(clock)
     const wait = provider.pace.wait(call.tokens, now)
     if (wait > call.maxPauseMillis) {
-      const detail = "its provider reports that its limits are used up"
+      const detail = "its provider reports that its rate limits are exhausted"
       return refuse(worker, { _tag: "RateLimited", retryAfterMillis: Math.ceil(wait), detail })
     }
     if (wait > 0) {

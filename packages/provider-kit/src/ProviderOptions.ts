@@ -57,8 +57,8 @@ const isKey = (value: unknown): boolean =>
 
 /** Validation table for `Options.check`, which catches misspelled options in plain JavaScript. */
 export const shape = {
-  apiKey: Options.expects("a text, a Redacted, or { env }", isKey),
-  baseURL: Options.expects("a URL as text", (value) => typeof value === "string" || value instanceof URL),
+  apiKey: Options.expects("a string, a Redacted, or { env }", isKey),
+  baseURL: Options.expects("a URL string", (value) => typeof value === "string" || value instanceof URL),
   id: Options.name,
   description: Options.text,
   instructions: Options.text,

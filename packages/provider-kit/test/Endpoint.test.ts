@@ -21,7 +21,7 @@ describe("a base URL", () => {
     for (const baseURL of ["http://me:hunter2@host/v1", "https://hunter2@host", "http://:hunter2@host"]) {
       assert.strictEqual(
         refusal({ baseURL }),
-        'acme:tiny: the base URL (baseURL) has a user name or password in it: take it out, and give it as "apiKey" or in "headers".'
+        'acme:tiny: the base URL (baseURL) contains a user name or password. Pass credentials as "apiKey" or in "headers".'
       )
     }
   })
@@ -104,7 +104,7 @@ describe("its requests", () => {
         assert.instanceOf(failure, Failure)
         assert.deepStrictEqual(failure.reason, {
           _tag: "InvalidRequest",
-          detail: "it redirects to http://other.example:81, which is not followed: if the API is there, set baseURL"
+          detail: "it redirects to http://other.example:81, which is not followed; if the API is there, set baseURL"
         })
         assert.lengthOf(asked, 1)
       }

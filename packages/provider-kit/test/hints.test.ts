@@ -15,24 +15,24 @@ const notFound = async (url: string): Promise<string> => {
 
 describe("a path that a server does not have", () => {
   it("is explained where the version is missing, or is there twice", async () => {
-    assert.include(await notFound("http://127.0.0.1:1/v1/v1/chat/completions"), "both have /v1")
+    assert.include(await notFound("http://127.0.0.1:1/v1/v1/chat/completions"), "both contain /v1")
     assert.include(await notFound("http://127.0.0.1:1/chat/completions"), "under /v1")
     assert.strictEqual(await notFound("http://127.0.0.1:1/v1/chat/completions"), "no route")
   })
 
   it("is explained where a whole address was taken for a base URL, or another API's", async () => {
     const rows: ReadonlyArray<readonly [url: string, hint: string]> = [
-      ["https://a.example/v1/chat/completions/chat/completions", "take /chat/completions out"],
-      ["https://a.example/v1/responses/chat/completions", "take /responses out"],
-      ["https://a.example/v1/messages/v1/messages", "take /messages out"],
-      ["http://127.0.0.1:11434/api/chat/chat/completions", "with /v1 in its place"],
-      ["http://127.0.0.1:11434/api/chat/completions", "with /v1 in its place"],
+      ["https://a.example/v1/chat/completions/chat/completions", "remove /chat/completions"],
+      ["https://a.example/v1/responses/chat/completions", "remove /responses"],
+      ["https://a.example/v1/messages/v1/messages", "remove /messages"],
+      ["http://127.0.0.1:11434/api/chat/chat/completions", "for Ollama, end it with /v1"],
+      ["http://127.0.0.1:11434/api/chat/completions", "for Ollama, end it with /v1"],
       ["https://a.openai.azure.com/openai/deployments/gpt-5/chat/completions", "under /openai/v1"],
       ["https://a.openai.azure.com/chat/completions", "under /openai/v1"],
       ["https://generativelanguage.googleapis.com/v1beta/chat/completions", "under /v1beta/openai"],
       [
         "https://g.example/v1beta/models/gemini-3-pro:generateContent/v1beta/models/gemini-3-pro:streamGenerateContent",
-        "take /models/gemini-3-pro:generateContent out"
+        "remove /models/gemini-3-pro:generateContent"
       ]
     ]
     for (const [url, hint] of rows) assert.include(await notFound(url), hint, url)

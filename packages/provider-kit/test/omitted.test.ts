@@ -25,7 +25,7 @@ const read = async <State>(protocol: VendorStream.Protocol<unknown, State>, even
 }
 
 const notices = (...kinds: ReadonlyArray<string>) =>
-  kinds.map((kind) => `The answer of the model had ${kind}. Answers are text, so the rest was left out.`)
+  kinds.map((kind) => `The model's answer contained ${kind}. Answers are text, so it was left out.`)
 
 const chat = Dialects.Chat.protocol()
 const delta = (delta: object, finish_reason: string | null = null, more: object = {}) => ({

@@ -104,7 +104,7 @@ const table = {
   rateLimitHeaders: Tables.anything,
   timeoutMillis: Tables.number(0),
   unsupported: Tables.oneOf("fail", "ignore"),
-  secrets: Tables.expects("a list of texts", Array.isArray)
+  secrets: Tables.expects("a list of strings", Array.isArray)
 } satisfies Tables.ShapeOf<Options>
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ export const aiSdk = (model: Model, options: Options = {}): Worker => {
   Tables.check("aiSdk", options, table)
   if (typeof model !== "object" || !["v3", "v4"].includes(model.specificationVersion)) {
     throw new TypeError(
-      'aiSdk takes a model of AI SDK 6 or 7 (specification v3 or v4), such as openai("gpt-5"): update the provider\'s ' +
+      'aiSdk requires a model of AI SDK 6 or 7 (specification v3 or v4), such as openai("gpt-5"): update the provider\'s ' +
         'package, or use gateway("…") for a name.'
     )
   }

@@ -218,7 +218,7 @@ describe("streamText over a Conductor", () => {
     const reasoning = parts.flatMap((part) => (part.type === "reasoning-delta" ? [part.text] : [])).join("")
     assert.match(
       reasoning,
-      /^Plan of draft and edit:\n {2}1\. worker 0: Write a draft\.\n {2}2\. worker 1, sees 1: Edit/
+      /^Plan by draft and edit:\n {2}1\. worker 0: Write a draft\.\n {2}2\. worker 1, sees 1: Edit/
     )
     assert.match(reasoning, /Step 1: draft has answered\./)
     const types = parts.map(({ type }) => type)

@@ -90,7 +90,7 @@ describe("anthropic", () => {
     vi.stubEnv("ANTHROPIC_BASE_URL", "http://me:hunter2@127.0.0.1")
     assert.throws(
       () => anthropic("claude-opus-5-5", { apiKey: "sk" }),
-      /ANTHROPIC_BASE_URL.*has a user name or password/
+      /ANTHROPIC_BASE_URL.*contains a user name or password/
     )
     vi.unstubAllEnvs()
     const error = await Effect.runPromise(Effect.flip(Stream.runDrain(WorkerStream.generate(worker, request))))

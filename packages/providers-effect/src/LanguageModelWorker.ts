@@ -95,7 +95,7 @@ const table = Tables.table(
     reasoning: reasoningTable,
     settings: Tables.madeBy("a settings adapter", "apply"),
     timeoutMillis: Tables.number(0),
-    secrets: Tables.expects("a list of texts", Array.isArray)
+    secrets: Tables.expects("a list of strings", Array.isArray)
   } satisfies Tables.ShapeOf<Options>,
   { required: ["id"] }
 )
@@ -237,7 +237,7 @@ const call = (
       new WorkerError({ worker, reason: reasonOf(error, { secrets, nowMillis: clock.currentTimeMillisUnsafe() }) })
     const passed = Request.passedOf(request, (name) => passes(options, name))
     if ("lost" in passed) {
-      const detail = `${passed.lost}: nobody said how to pass it to this LanguageModel; name it in "settings"`
+      const detail = `${passed.lost}: there is no mapping to this LanguageModel; add one in "settings"`
       return yield* new WorkerError({ worker, reason: { _tag: "InvalidRequest", detail } })
     }
     const reading: Parts.Reading = { model: worker, messages: request.messages }

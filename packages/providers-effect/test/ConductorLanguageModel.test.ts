@@ -124,7 +124,7 @@ describe("ConductorLanguageModel", () => {
       )
       const error = yield* Effect.flip(Stream.runDrain(stream))
       assert.deepStrictEqual(told, ["I"])
-      assert.match(error.message, /text so far is void/)
+      assert.match(error.message, /text so far is not valid/)
     }).pipe(Effect.provide(layer))
   })
 

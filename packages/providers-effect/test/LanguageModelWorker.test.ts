@@ -48,7 +48,7 @@ describe("LanguageModelWorker", () => {
     Effect.gen(function* () {
       const worker = yield* LanguageModelWorker.make({ id: "hello", temperature: 0.5 })
       const error = yield* Effect.flip(Stream.runDrain(WorkerStream.generate(worker, question)))
-      assert.match(error.message, /temperature: nobody said how/)
+      assert.match(error.message, /temperature: there is no mapping/)
     }).pipe(Effect.provide(model({ type: "finish", reason: "stop", usage })))
   )
 })
@@ -118,7 +118,7 @@ describe("a LanguageModel with tools", () => {
       assert.strictEqual(notices.length, 4)
       for (const demand of [{ output: { type: "json" } }, { stopSequences: ["."] }, { maxOutputTokens: 9 }] as const) {
         const { message } = yield* Effect.flip(ask(demand))
-        assert.include(message, `${Object.keys(demand)[0]}: nobody said how`)
+        assert.include(message, `${Object.keys(demand)[0]}: there is no mapping`)
       }
     }).pipe(Effect.provide(model({ type: "finish", reason: "stop", usage })))
   )
@@ -130,9 +130,9 @@ describe("a LanguageModel with tools", () => {
       const failure = (request: Partial<WorkerRequest>) =>
         Effect.flip(Stream.runDrain(WorkerStream.generate(worker, { ...question, ...request })))
       const alone = yield* failure({ tools: [weather], parallelToolCalls: false })
-      assert.match(alone.message, /parallelToolCalls: nobody said how/)
+      assert.match(alone.message, /parallelToolCalls: there is no mapping/)
       const shaped = yield* failure({ output: { type: "json" } })
-      assert.match(shaped.message, /output: nobody said how/)
+      assert.match(shaped.message, /output: there is no mapping/)
       const nowhere = yield* failure({
         messages: [{ role: "user", content: [{ type: "image", url: "cat.png" }] }]
       })

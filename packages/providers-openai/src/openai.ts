@@ -49,7 +49,7 @@ export const openai = (model: string, options: ResponsesOptions = {}): Worker =>
   const isBackground = options.background === true
   const batch = VendorBatch.settingsOf("openai", options.batch)
   if (isBackground && batch !== undefined) {
-    const detail = '"background" and "batch" are two ways to be answered later: take one of them.'
+    const detail = '"background" and "batch" cannot be used together. Choose one of them.'
     throw new Options.OptionsError({ what: "openai", detail })
   }
   const stored = isBackground ? { ...options, store: true } : options

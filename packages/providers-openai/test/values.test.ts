@@ -67,7 +67,7 @@ describe("a value that a server does not take", () => {
       bodies.map(({ temperature }) => temperature),
       [sent, instead, taken, instead]
     )
-    assert.match(notices[0]?.[0] ?? "", /^temperature: the server takes .* it was (?:lowered|raised)$/)
+    assert.match(notices[0]?.[0] ?? "", /^temperature: the server accepts .* so it was (?:lowered|raised)$/)
     assert.deepStrictEqual(notices[1], [])
     assert.deepStrictEqual(notices[2], notices[0])
   })
@@ -106,7 +106,7 @@ describe("a value that a server does not take", () => {
       bodies.map(({ n }) => n),
       [2, undefined, undefined]
     )
-    assert.include(notices[1]?.[0] ?? "", "n: the server takes only 1")
+    assert.include(notices[1]?.[0] ?? "", "n: the server accepts only 1")
   })
 
   it.each([
@@ -124,7 +124,7 @@ describe("a value that a server does not take", () => {
       bodies.map(({ max_tokens }) => max_tokens),
       [32_000, most, 500, most]
     )
-    assert.deepStrictEqual(notices[2], [`max_tokens: the server takes at most ${most}: it was lowered`])
+    assert.deepStrictEqual(notices[2], [`max_tokens: the server accepts at most ${most}, so it was lowered`])
   })
 
   it("is sent again where it was refused in a combination", async () => {

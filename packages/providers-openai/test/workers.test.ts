@@ -234,7 +234,7 @@ describe("a base URL with a token in its query", () => {
       assert.lengthOf(server.exchanges, 1)
     })
     await withEnvironment({ OPENAI_BASE_URL: "http://me:hunter2@127.0.0.1/v1" }, async () => {
-      assert.throws(() => openai("gpt-5", { apiKey: "sk-1" }), /OPENAI_BASE_URL.*has a user name or password/)
+      assert.throws(() => openai("gpt-5", { apiKey: "sk-1" }), /OPENAI_BASE_URL.*contains a user name or password/)
     })
   })
 })

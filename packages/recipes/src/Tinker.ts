@@ -26,7 +26,7 @@ export const settings: Effect.Effect<Environment.Environment> = Environment.read
 const dialectOf = ({ TINKER_SERVER: name }: Environment.Environment) => {
   const found = servers.find((server) => server === name)
   if (found !== undefined || name === undefined || name === "") return found
-  throw new SettingError(`TINKER_SERVER is "${name}"; it may be ${servers.join(", ")}, or be absent.`)
+  throw new SettingError(`TINKER_SERVER is "${name}"; expected one of ${servers.join(", ")}, or leave it unset.`)
 }
 
 /** Returns the base model's tokenizer: from the folder in `TINKER_TOKENIZER`, otherwise from Hugging Face. */

@@ -70,7 +70,7 @@ describe("the paper's pool", () => {
     const { ids: left, notices } = await make(late)
     assert.deepStrictEqual(left, ids.slice(3))
     assert.lengthOf(notices, 3)
-    assert.match(notices[1]!, /claude-sonnet-4 has been shut down by its vendor on 2026-06-15 .*claude-sonnet-4-6/)
+    assert.match(notices[1]!, /claude-sonnet-4 was shut down by its vendor on 2026-06-15 .*claude-sonnet-4-6/)
     const filled = await make({ ...late, successors: true, required: true })
     assert.deepStrictEqual(filled.ids, ids)
     assert.lengthOf(filled.notices, 3)

@@ -40,7 +40,7 @@ describe("EvaluationTables", () => {
   it("state where a vendor reported usage that cannot be, and what is missing", () => {
     const samples = grid({ first: [1, 0] })
     const odd = report(samples.map((one) => ({ ...one, misreported: "outputTokens: -90" })))
-    const said = "2 samples with usage that cannot be (outputTokens: -90): estimates are used instead"
+    const said = "2 samples with invalid usage (outputTokens: -90): estimates are used instead"
     assert.deepStrictEqual(EvaluationTables.failures(odd), [said])
     assert.deepStrictEqual(EvaluationTables.failures(report(samples)), [])
     const missing = { cause: "worker", message: "down" } as const

@@ -58,7 +58,7 @@ const reasonOf = ({ code, message }: NodeJS.ErrnoException, host: string, port: 
   if (code === "EADDRINUSE") return `Port ${port} is in use. Choose another port (0 for any free port).`
   if (code === "EACCES")
     return `Port ${port} requires privileges that this process does not have. Choose a port above 1023.`
-  return `Cannot listen on ${host}, port ${port}: ${message}.`
+  return `Cannot listen on ${host}:${port}: ${message}.`
 }
 
 /** Limits for slow and idle clients. An idle connection is closed after one minute. */

@@ -100,7 +100,7 @@ describe("POST /v1/runs/{id}/fork", () => {
       const place = `${url}/runs/${response.headers.get("x-divisi-run")}/fork`
       const refused: ReadonlyArray<readonly [unknown, RegExp, string | null]> = [
         [{}, /at is missing/, "at"],
-        [{ at: "7" }, /round and the step/, "at"],
+        [{ at: "7" }, /form round\.step/, "at"],
         [{ at: { round: 0, step: 1 } }, /at must be a text/, "at"],
         [{ at: "0.1", awnser: "x" }, /awnser is not a field of a fork. Did you mean answer\?/, "awnser"],
         [{ at: "0.1", stream: true }, /stream is not a field/, "stream"],

@@ -5,7 +5,7 @@ import { responses } from "../src/responses/Responses.ts"
 import * as Steps from "../src/wire/Steps.ts"
 
 const question = { role: "user", content: "Write a poem." }
-const notice = "The last message is the assistant's. The answer does not continue it, but is a message of its own."
+const notice = "The last message is from the assistant. The answer is a new message and does not continue it."
 
 describe("a request whose last message is the assistant's", () => {
   it.each([

@@ -178,7 +178,7 @@ const exported = async (source: Source, id: string, response: http.ServerRespons
 
 const asset = (path: string, request: http.IncomingMessage, response: http.ServerResponse) => {
   const found = Assets.respond(path, String(request.headers["accept-encoding"] ?? ""))
-  if (found === undefined) return send(response, 404, errorBody("not_found_error", "There is no such page."))
+  if (found === undefined) return send(response, 404, errorBody("not_found_error", "Page not found."))
   response.writeHead(found.status, found.headers)
   response.end(request.method === "HEAD" ? undefined : found.body)
 }

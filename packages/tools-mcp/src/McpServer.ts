@@ -56,12 +56,12 @@ export interface HttpServer extends Common {
 export type McpServer = StdioServer | HttpServer
 
 const texts = Options.expects(
-  "a list of texts",
+  "a list of strings",
   (value) => Array.isArray(value) && value.every((item) => typeof item === "string")
 )
 
 const secrets = Options.expects(
-  "an object of texts",
+  "an object with string values",
   (value) =>
     typeof value === "object" &&
     value !== null &&

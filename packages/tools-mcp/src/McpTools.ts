@@ -139,7 +139,7 @@ type Found = McpTools["Service"]
 
 const missing = (wanted: string, names: ReadonlyArray<string>): string => {
   const meant = Nearest.nearest(wanted, names)
-  return `it has no tool "${wanted}"${meant === undefined ? `; it has ${names.join(", ") || "none"}` : `: did you mean "${meant}"?`}`
+  return `it has no tool "${wanted}"${meant === undefined ? `; it has ${names.join(", ") || "none"}` : `; did you mean "${meant}"?`}`
 }
 
 const ofServer = Effect.fnUntraced(function* (

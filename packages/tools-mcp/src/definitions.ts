@@ -100,7 +100,7 @@ const inputOf = (schema: unknown): Tool.JsonSchema => {
   const { $schema: _, ...root } = referenced(schema)
   const { properties, required, type, ...rest } = root
   const types = type === undefined || type === null ? ["object"] : [type].flat()
-  if (!types.includes("object")) refuse(`its arguments are of the type ${shown(type)}, and not an object`)
+  if (!types.includes("object")) refuse(`its arguments have the type ${shown(type)} instead of object`)
   if (properties !== undefined && properties !== null && !isRecord(properties)) {
     refuse(`the "properties" of its schema are ${shown(properties)}, not an object`)
   }

@@ -59,7 +59,7 @@ describe("a Conductor as an MCP server", () => {
     assert.deepStrictEqual(
       told.map(({ message, progress }) => [progress, message]),
       [
-        [1, "Plan of single:0:\n  1. worker 0: the question"],
+        [1, "Plan by single:0:\n  1. worker 0: the question"],
         [2, "Step 1: a starts."],
         [3, "Step 1: a has answered."]
       ]

@@ -50,7 +50,7 @@ describe("tools of a server", () => {
       ["test__count"]
     )
     assert.deepStrictEqual(servers.problems, [
-      { server: "test", detail: 'it has no tool "ecko": did you mean "echo"?' }
+      { server: "test", detail: 'it has no tool "ecko"; did you mean "echo"?' }
     ])
   })
 
@@ -365,6 +365,6 @@ describe("a server that is described wrongly", () => {
     expect(await rejection({ a: { command: "x", url: "http://localhost" } })).toMatch(/either a "command"/)
     expect(await rejection({ a: { command: "x", headers: {} } })).toMatch(/"headers" is for a server with a "url"/)
     expect(await rejection({ a: { url: "file:///etc" } })).toMatch(/an http or https URL/)
-    expect(await rejection({ a: { command: "x", env: { KEY: 1 } } })).toMatch(/an object of texts/)
+    expect(await rejection({ a: { command: "x", env: { KEY: 1 } } })).toMatch(/an object with string values/)
   })
 })

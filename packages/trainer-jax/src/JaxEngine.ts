@@ -82,7 +82,7 @@ const renderOf = (tokenizer: Tokenizer.Tokenizer, render: ChatTemplate.Render | 
   if (found !== undefined) return Effect.succeed(found)
   return Problem.failed(
     "open",
-    "the tokenizer's chat template is not one of ChatTemplate; give `render`, or a tokenizer with ChatTemplate.lines."
+    "the tokenizer's chat template is not one of ChatTemplate; pass `render`, or a tokenizer with ChatTemplate.lines."
   )
 }
 

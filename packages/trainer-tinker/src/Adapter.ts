@@ -85,7 +85,7 @@ const fetchTo = async (url: string, file: string, fetching: typeof fetch, signal
       target = new URL(location, target).href
       continue
     }
-    if (!response.ok || response.body === null) throw failed(`the archive's address answers ${response.status}.`)
+    if (!response.ok || response.body === null) throw failed(`the archive's server returned status ${response.status}.`)
     await pipeline(Readable.fromWeb(response.body as never), fs.createWriteStream(file, { mode: OwnerOnly.fileMode }))
     return
   }

@@ -134,7 +134,7 @@ const fetched = (source: Remote) =>
   Effect.gen(function* () {
     const { model, revision = "main" } = source
     if (!/^[\w.-]+\/[\w.-]+$/.test(model)) {
-      return yield* wrong(model, "a model on Hugging Face is written owner/name.")
+      return yield* wrong(model, "a Hugging Face model has the form owner/name.")
     }
     const cache = yield* UserFolders.cache("tokenizers", "DIVISI_TOKENIZERS")
     const folder = path.join(cache, model.replace("/", "--"), revision.replaceAll(/[^\w.-]/g, "-"))
@@ -181,11 +181,11 @@ const longestTemplate = 65_536
  */
 const rendererOf = (files: Files, settings: Settings) => {
   const text = templateOf(files, settings)
-  if (text === undefined) throw wrong(files.source, "it has no chat template: give one as chatTemplate.")
+  if (text === undefined) throw wrong(files.source, "it has no chat template: pass one as chatTemplate.")
   if (text.length > longestTemplate) {
     throw wrong(
       files.source,
-      `its chat template is longer than ${longestTemplate} characters: give one as chatTemplate.`
+      `its chat template is longer than ${longestTemplate} characters: pass one as chatTemplate.`
     )
   }
   const attempt = <A>(run: () => A): A => {

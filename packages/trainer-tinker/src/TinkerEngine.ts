@@ -150,7 +150,7 @@ const exporting = (state: State.State, dialect: Dialect.Dialect): Engine["export
     if (format === "gguf")
       return refuse("adapters can be exported as peft or gguf-lora; whole models cannot be exported.")
     if (format === "gguf-lora" && baseGguf === undefined)
-      return refuse("a gguf-lora needs the base model: set baseGguf.")
+      return refuse("exporting as gguf-lora needs the base model: set baseGguf.")
     return Effect.gen(function* () {
       const address = yield* Effect.mapError(Checkpoints.saveForExport(state), (error) =>
         Errors.toEngineError("export", error)

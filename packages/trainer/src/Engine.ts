@@ -269,7 +269,7 @@ const verbs = {
   forwardBackward: "compute gradients",
   step: "step the optimiser",
   save: "save",
-  load: "load what was saved",
+  load: "load a saved state",
   export: "export the weights",
   open: "start"
 } as const

@@ -56,7 +56,7 @@ export class RunFolderError extends Data.TaggedError("RunFolderError")<{
       case "Locked":
         return `The training run in ${folder} is running in ${Lock.nameOf(reason.holder)}. Wait for it to finish, or stop it.`
       case "Version":
-        return `The training run in ${folder} has version ${JSON.stringify(reason.found)}; this program reads ${version}.`
+        return `The training run in ${folder} has version ${JSON.stringify(reason.found)}, but this program supports only version ${version}.`
       case "Full":
         return `The disk of ${folder} is full. Free some space, then resume the run; it continues from its last checkpoint.`
       case "Failed":

@@ -50,7 +50,7 @@ export class WireError extends Data.TaggedError("WireError")<{
       case "Syntax":
         return `${subject} is not JSON: ${reason.detail}.`
       case "Version":
-        return `${subject} has version ${JSON.stringify(reason.found)}, but only version ${version} can be read: use the release of Divisi that wrote it, or a newer one.`
+        return `${subject} has version ${JSON.stringify(reason.found)}, but only version ${version} is supported. Use the release of Divisi that wrote it, or a newer one.`
       case "Shape":
         return reason.path === ""
           ? `${subject} cannot be read: ${reason.detail}.`

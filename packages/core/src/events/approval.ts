@@ -48,7 +48,7 @@ export const describeWaiting = (span: Attributes, { call }: PlanWaiting): void =
 export const describeDecided = (span: Attributes, { decision }: PlanDecided): void =>
   span.attribute("divisi.plan.decision", decision)
 
-export const lineOfWaiting = (event: PlanWaiting): string => `The plan waits for approval (${event.call.id}).`
+export const lineOfWaiting = (event: PlanWaiting): string => `The plan is waiting for approval (${event.call.id}).`
 
 export const lineOfDecided = ({ decision, reason }: PlanDecided): string => {
   if (decision === "refused") return `The plan is refused${reason === undefined ? "" : `: ${oneLine(reason)}`}.`

@@ -57,10 +57,10 @@ const sees = (access: Step["access"]): string => {
 
 /** Formats the plan as one line, followed by one line for each step. */
 export const lines = ({ answer, policy, workflow }: WorkflowProposed): string => {
-  if (answer !== undefined) return `Answer of ${policy} itself, without a plan`
+  if (answer !== undefined) return `Answer by ${policy}, without a plan`
   const steps = workflow.steps.map(
     ({ access, subtask, worker }, index) =>
       `  ${index + 1}. worker ${worker}${sees(access)}: ${oneLine(subtask === "" ? "the question" : subtask)}`
   )
-  return [`Plan of ${policy}:`, ...steps].join("\n")
+  return [`Plan by ${policy}:`, ...steps].join("\n")
 }

@@ -30,5 +30,5 @@ export const line = (event: StepWaiting): string => {
   const calls = event.calls.map(
     ({ call, for: kind }) => `${kind === "approval" ? "approval" : "the result"} of ${call.name}`
   )
-  return aboutStep(event, `${event.worker} waits for ${calls.join(", ")}.`)
+  return aboutStep(event, `${event.worker} is waiting for ${calls.join(", ")}.`)
 }

@@ -135,7 +135,7 @@ export const makeMemory = (store: Memory = memory()): MemoryJournal => {
 
   const claim: Journal["claim"] = (run, { takeOver = false } = {}): Effect.Effect<Claim, JournalError> =>
     Effect.suspend(() => {
-      if (isOver) return fail({ _tag: "Unwritable", detail: "its process has ended" })
+      if (isOver) return fail({ _tag: "Unwritable", detail: "the process that opened it has ended" })
       const known = runs.get(run)
       if (known?.owner !== undefined && (known.owner === self || !takeOver))
         return fail({ _tag: "Held", run, owner: known.owner.name })

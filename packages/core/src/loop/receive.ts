@@ -144,7 +144,7 @@ const silent = (worker: Worker, afterMillis: number) =>
     reason: {
       _tag: "Timeout",
       afterMillis,
-      detail: `no data for ${Elapsed.inSeconds(afterMillis)}, which worker.silenceMillis (--silence) sets; its default is a third of the run's time limit`
+      detail: `no data for ${Elapsed.inSeconds(afterMillis)}; the limit is set by worker.silenceMillis (--silence), by default a third of the run's time limit`
     }
   })
 

@@ -36,7 +36,7 @@ export class StepFailed extends Data.TaggedError("StepFailed")<{
   readonly cause?: unknown
 }> {
   override get message(): string {
-    return `Step ${this.step}, which answers, failed: ${this.detail}`
+    return `The answering step ${this.step} failed: ${this.detail}`
   }
 }
 
@@ -175,7 +175,7 @@ const waitingText = (calls: ReadonlyArray<WaitingCall>): string => {
   const names = calls.map(
     ({ call, for: what, id }) => `${call.name} (${id}${what === "result" ? "" : ", needs approval"})`
   )
-  return `It waits for ${names.join(", ")}.`
+  return `The run is waiting for ${names.join(", ")}.`
 }
 
 const endingOf = (state: State, exit: Exit.Exit<void, RunError>): Pick<RunResult, "ending" | "detail" | "error"> => {

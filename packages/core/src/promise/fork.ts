@@ -69,7 +69,7 @@ export const fork = async <A = unknown>({
   if (transcript === undefined && (runId === undefined || options.journal === undefined)) {
     throw new Options.OptionsError({
       what: "fork",
-      detail: `Give the "transcript" of the run, or its "runId" and "journal".`
+      detail: `Pass the "transcript" of the run, or its "runId" and "journal".`
     })
   }
   if (typeof at !== "object" || at === null) {

@@ -65,7 +65,7 @@ export interface PolicyOptions {
 }
 
 const options: Options.ShapeOf<PolicyOptions> = {
-  checks: Options.expects("checks by name, { name: check }", isChecks),
+  checks: Options.expects("an object of checks, { name: check }", isChecks),
   recursion: Options.countOrInfinity,
   revise: Options.aFunction
 }

@@ -307,7 +307,7 @@ export const resume = async <A = unknown>({
   if (transcript === undefined && (runId === undefined || options.journal === undefined)) {
     throw new OptionsError({
       what: "resume",
-      detail: `Give the "transcript" of the run, or its "runId" and "journal".`
+      detail: `Pass the "transcript" of the run, or its "runId" and "journal".`
     })
   }
   checkResults(results)

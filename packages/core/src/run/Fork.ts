@@ -198,13 +198,13 @@ const cutAt = (
     return wrong(`Step ${at.step} of round ${at.round} has no item "${at.item}".`)
   const isWhole = at.nested === undefined
   if (isWhole && answer !== undefined && at.item === undefined && record.items !== undefined)
-    return wrong(`Step ${at.step} runs for items; name the item that gets the answer, as in { item: "0" }.`)
+    return wrong(`Step ${at.step} runs once per item. Pass the item that gets the answer, such as { item: "0" }.`)
   const recorded = round.workflow
   const workflow = isWhole ? changed(transcript, recorded, of, ids) : Result.succeed(recorded)
   if (Result.isFailure(workflow)) return Result.fail(workflow.failure)
   const planned = workflow.success.steps
   if (planned[at.step] === undefined && (answer !== undefined || Object.keys(of.change ?? {}).length > 0))
-    return wrong(`The plan has no step ${at.step} that could get an answer or a change.`)
+    return wrong(`The plan has no step ${at.step} to answer or change.`)
   const others = followers(
     workflow.success,
     at.step,

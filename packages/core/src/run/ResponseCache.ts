@@ -79,7 +79,7 @@ const isEmptyObject = (value: unknown): boolean =>
   typeof value === "object" && value !== null && !Duration.isDuration(value) && Object.keys(value).length === 0
 
 /** Accepts a duration: a number of milliseconds, or a string such as "1 hour". */
-export const aDuration: Options.Check = Options.expects('milliseconds, or a text such as "1 hour"', (value) =>
+export const aDuration: Options.Check = Options.expects('milliseconds, or a string such as "1 hour"', (value) =>
   typeof value === "number"
     ? value >= 0
     : !isEmptyObject(value) && Option.isSome(Duration.fromInput(value as Duration.Input))

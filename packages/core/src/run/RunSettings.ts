@@ -248,7 +248,7 @@ export const fields = {
   critic: optional(declared<Critic>(settingsTable.critic, "a critic")),
   threshold: optional(number(settingsTable.threshold)),
   checks: optional(Schema.Record(Schema.String, Schema.declare(isCheck, { identifier: "a check" }))),
-  shapes: optional(declared<Shapes>(settingsTable.shapes, "shapes by their names")),
+  shapes: optional(declared<Shapes>(settingsTable.shapes, "an object of shapes, keyed by name")),
   revisions: optional(number(settingsTable.revisions)),
   approvePlans: optional(Schema.Boolean),
   tools: optional(Schema.Array(Schema.declare(isTool, { identifier: "a tool" }))),

@@ -81,8 +81,8 @@ export const settingsTable = {
   skipUnseen: Options.flag,
   critic: Options.madeBy("a critic", "score"),
   threshold: Options.number(0),
-  checks: Options.expects("checks by their names, { name: check }", isChecks),
-  shapes: Options.expects(`shapes by their names, { name: schema } (names: ${nameRule})`, isShapes),
+  checks: Options.expects("an object of checks, { name: check }", isChecks),
+  shapes: Options.expects(`an object of shapes, { name: schema } (names: ${nameRule})`, isShapes),
   revisions: Options.whole(0),
   approvePlans: Options.flag,
   tools: Options.expects(

@@ -98,7 +98,7 @@ interface Values {
 type Fields = Readonly<Record<string, unknown>>
 
 /** Thrown to stop a validation that takes too many steps. */
-const exhausted = new Error("The check takes too many steps.")
+const exhausted = new Error("The validation takes too many steps.")
 
 const texts = (value: unknown): ReadonlyArray<string> =>
   Array.isArray(value) ? [...new Set(value.filter((one) => typeof one === "string"))] : []
@@ -628,7 +628,7 @@ class Run {
     if (any !== undefined && !this.ofAny(any, value, seen)) return refused(problems, nearest(any, value))
     if (one !== undefined && !this.ofOne(one, value, seen, problems)) return false
     if (not !== undefined && !not.isUnsure && this.fits(not, value, this.isTracking ? new Seen() : undefined)) {
-      return refused(problems, { text: `Expected a value that "not" does not exclude, got ${kindOf(value)}` })
+      return refused(problems, { text: `Expected a value that does not match "not", got ${kindOf(value)}` })
     }
     const branch = node.condition === undefined ? undefined : this.branchOf(node, node.condition, value, seen)
     if (branch !== undefined && !this.allows(branch, value, seen)) return refused(problems, { node: branch, value })
@@ -692,7 +692,7 @@ class Run {
     for (const [name, needed] of dependentRequired) {
       this.spend(needed.length)
       const key = Object.hasOwn(value, name) ? needed.find((other) => !Object.hasOwn(value, other)) : undefined
-      if (key !== undefined && wrong({ key, text: `Missing key, which ${kindOf(name)} needs` })) return false
+      if (key !== undefined && wrong({ key, text: `Missing key, required by ${kindOf(name)}` })) return false
     }
     for (const [key, property] of properties) {
       if (!Object.hasOwn(value, key)) continue
@@ -775,9 +775,9 @@ class Run {
       seen?.items.add(key)
     }
     const [least = 1, largest = value.length] = [bound(raw, "minContains"), bound(raw, "maxContains")]
-    if (found < least) return `Expected at least ${counted(least, "item")} that "contains" allows, got ${found}`
+    if (found < least) return `Expected at least ${counted(least, "item")} matching "contains", got ${found}`
     const isTooMany = found > largest && !contains.isUnsure
-    return isTooMany ? `Expected at most ${counted(largest, "item")} that "contains" allows, got ${found}` : undefined
+    return isTooMany ? `Expected at most ${counted(largest, "item")} matching "contains", got ${found}` : undefined
   }
 
   private isUnique(value: ReadonlyArray<unknown>): boolean {

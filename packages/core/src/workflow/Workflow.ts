@@ -262,7 +262,7 @@ const wrongFields = (step: Partial<Step> | null | undefined, index: number): str
   const { access, subtask, worker } = step
   const wrong = [
     (typeof worker !== "number" || Number.isNaN(worker)) && `worker is ${kindOf(worker)}, not an id or a number`,
-    typeof subtask !== "string" && `subtask is ${kindOf(subtask)}, not a text`,
+    typeof subtask !== "string" && `subtask is ${kindOf(subtask)}, not a string`,
     access !== "all" && !Array.isArray(access) && `access is ${kindOf(access)}, not "all" or a list of steps`
   ].filter((one) => one !== false)
   return wrong.length === 0 ? undefined : `in step ${index}, ${wrong.join("; ")}`

@@ -209,7 +209,7 @@ export const wrongField = (
     if (items > maxItems)
       return wrong(step, [
         "each",
-        `it may have ${counted(most, "item")}, which is more than ${maxItems} with all steps (maxItems)`
+        `it can have ${counted(most, "item")}; with all steps, that is more than ${maxItems} (maxItems)`
       ])
   }
   return undefined

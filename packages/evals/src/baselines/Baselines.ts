@@ -227,7 +227,7 @@ const problemOf = ({ name, number, worker }: Named, row: Row | undefined): strin
 const readOne = (text: string): Result.Result<Named, BaselineError> => {
   const match = /^([a-z-]+)(?::(\d+))?(?:@(.+))?$/.exec(text)
   if (match === null) {
-    const detail = "cannot be read: write it as name, name:number, name@worker or name:number@worker."
+    const detail = "is not valid. Use name, name:number, name@worker or name:number@worker."
     return Result.fail(new BaselineError({ baseline: text, detail }))
   }
   const [, name, number, worker] = match

@@ -312,7 +312,7 @@ const examplesOf = (benchmark: Benchmark, options: LoadOptions) =>
     const source = shotsFrom === undefined ? (benchmark.examplesFrom ?? benchmark) : benchmark
     const { exampleOf } = source
     if (exampleOf === undefined) {
-      const detail = `${benchmark.title} has no worked examples: leave "shots" out.`
+      const detail = `${benchmark.title} has no worked examples. Omit "shots".`
       return yield* new Tables.OptionsError({ what: "Benchmark.load", detail })
     }
     const files = yield* filesOf(source, {

@@ -149,7 +149,7 @@ export const named = (name: string, settings: Settings = {}): Graded | undefined
   Tables.check("Benchmarks.named", settings, table)
   const { format = entry.formats[0], sandbox = Sandboxes.shared, split = entry.splits[0] } = settings
   const check = (what: string, wanted: string, known: ReadonlyArray<string>) => {
-    if (!known.includes(wanted)) throw new Error(`${name} has no ${what} "${wanted}"; it has ${known.join(", ")}.`)
+    if (!known.includes(wanted)) throw new Error(`${name} has no ${what} "${wanted}". Available: ${known.join(", ")}.`)
   }
   check("format", format, entry.formats)
   check("split", split, entry.splits)

@@ -48,7 +48,7 @@ const format = (starterCode: string): string =>
     : `### Format\nWrite your solution with this starter code, between the delimiters:\n\`\`\`python\n${starterCode}\n\`\`\``
 
 const day = Tables.expects(
-  "a day as YYYY-MM-DD",
+  "a date as YYYY-MM-DD",
   (value) => typeof value === "string" && /^\d{4}-\d{2}-\d{2}$/.test(value)
 )
 

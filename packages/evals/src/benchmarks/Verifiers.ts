@@ -128,7 +128,7 @@ const open = Effect.fnUntraced(function* (options: Options) {
     (child) => Effect.promise(() => ProcessGroup.stop(child, 500))
   )
   child.on("error", (cause) => end(error("python", `${python} cannot be started (${cause.message})`)))
-  child.on("close", (code) => end(error("ended", `${python} ended with code ${code}`)))
+  child.on("close", (code) => end(error("ended", `${python} exited with code ${code}`)))
   child.stdin!.on("error", () => {})
   createInterface({ input: child.stdout! }).on("line", hear)
   const write = (value: object) => void child.stdin!.write(`${JSON.stringify(value)}\n`)
@@ -141,7 +141,7 @@ const open = Effect.fnUntraced(function* (options: Options) {
         if ("rewards" in line) resume(Effect.succeed(line.rewards))
         else resume(Effect.fail("failed" in line ? line.failed : (line as VerifiersError).message))
       })
-      if (child.exitCode !== null) end(error("ended", `${python} ended with code ${child.exitCode}`))
+      if (child.exitCode !== null) end(error("ended", `${python} exited with code ${child.exitCode}`))
       else write({ id, task, answer })
       return Effect.sync(() => void waiting.delete(id))
     })
@@ -219,7 +219,8 @@ export const load = (
       orElse: () => Effect.fail(error("timeout", `its tasks were not loaded within ${timeoutMillis} ms`))
     })
     const refused = rows.find(({ unsupported }) => unsupported !== null)
-    if (refused !== undefined) return yield* error("unsupported", `of its task ${refused.id}, ${refused.unsupported}`)
+    if (refused !== undefined)
+      return yield* error("unsupported", `its task ${refused.id} is not supported: ${refused.unsupported}`)
     if (rows.length === 0) return yield* error("environment", "it has no tasks")
     return Evaluation.madeSuite({
       id: taskset,

@@ -43,10 +43,10 @@ export class JournalError extends Data.TaggedError("JournalError")<{
     const answers = kept === 0 ? "" : `; ${kept} ${kept === 1 ? "answer has" : "answers have"} been saved`
     if (reason === "full") {
       const disk = path.dirname(path.resolve(file))
-      return `No space is left on the disk of ${disk}: free some and rerun the command${answers}.`
+      return `The disk with ${disk} is full. Free some space and run the command again${answers}.`
     }
     const todo = {
-      unwritable: "check the path and its permissions, and rerun the command",
+      unwritable: "check the path and its permissions, and run the command again",
       foreign: "choose another folder",
       damaged: "rerun the evaluation in the same folder; only lost answers are paid for again",
       torn: "delete it and rerun the command; runs in progress start over",

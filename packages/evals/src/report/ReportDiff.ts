@@ -111,9 +111,7 @@ const termsOf = ({ report: first }: Side, { report: second }: Side): Diff["terms
 }
 
 const table = {
-  policies: Tables.listOf(
-    Tables.expects("two names of policies", (value) => Array.isArray(value) && value.length === 2)
-  ),
+  policies: Tables.listOf(Tables.expects("two policy names", (value) => Array.isArray(value) && value.length === 2)),
   confidence: Tables.number(0.5, 1 - Number.EPSILON)
 } satisfies Tables.ShapeOf<Options>
 

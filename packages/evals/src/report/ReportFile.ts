@@ -34,7 +34,7 @@ export class ReportError extends Data.TaggedError("ReportError")<{
 }> {
   override get message(): string {
     if (this.reason === "full") {
-      return `No space is left on the disk of ${this.file}: free some and rerun the command; no answer is paid for twice.`
+      return `The disk with ${this.file} is full. Free some space and run the command again; no answer is paid for twice.`
     }
     const todo = {
       "not-found": "pass the folder of an evaluation, or its results.json",

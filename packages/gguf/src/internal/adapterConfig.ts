@@ -29,7 +29,7 @@ const isSet = (value: unknown) =>
 /** Throws if the adapter cannot be expressed as a product of two matrices. */
 const checkKind = (fields: Fields) => {
   const { bias = "none", peft_type: kind } = fields
-  if (kind !== "LORA") throw unsupported(`It is an adapter of the kind ${said(kind)}; LORA can be converted.`)
+  if (kind !== "LORA") throw unsupported(`It is an adapter of type ${said(kind)}; only LORA is supported.`)
   if (bias !== "none") throw unsupported(`It trains biases ("bias": ${said(bias)}), which a GGUF adapter cannot hold.`)
   for (const field of [
     "use_dora",
@@ -90,8 +90,10 @@ export const parse = (text: string): AdapterConfig => {
   checkKind(fields)
   const { alpha_pattern: patterns, lora_alpha: alpha, r: rank, target_modules: targets } = fields
   const { base_model_name_or_path: baseModel, rank_pattern: ranks, use_rslora: isRankStabilised } = fields
-  if (typeof rank !== "number" || !Number.isInteger(rank) || rank < 1) throw corrupt(`"r" is ${said(rank)}, no rank.`)
-  if (typeof alpha !== "number" || !Number.isFinite(alpha)) throw corrupt(`"lora_alpha" is ${said(alpha)}, no number.`)
+  if (typeof rank !== "number" || !Number.isInteger(rank) || rank < 1)
+    throw corrupt(`"r" is ${said(rank)}, which is not a valid rank.`)
+  if (typeof alpha !== "number" || !Number.isFinite(alpha))
+    throw corrupt(`"lora_alpha" is ${said(alpha)}, which is not a number.`)
   const alphas = alphasOf(patterns)
   return {
     rank,

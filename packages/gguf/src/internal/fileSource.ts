@@ -33,7 +33,7 @@ const open = async (path: string): Promise<fs.FileHandle> => {
   const file = await fs.open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   if ((await file.stat()).isFile()) return file
   await file.close()
-  throw new Error("it is a folder, a pipe or a device, and no file")
+  throw new Error("it is a folder, a pipe or a device, not a file")
 }
 
 /** Opens a file, passes it to `body` and closes it. */

@@ -8,7 +8,8 @@ type Tensors = Readonly<Record<string, DenseTensor>>
 
 const dataOf = (tensors: Tensors, name: string): Float32Array => {
   const tensor = tensors[name]
-  if (tensor === undefined) throw Errors.make({ _tag: "InvalidTensor", tensor: name, detail: "The model lacks it." })
+  if (tensor === undefined)
+    throw Errors.make({ _tag: "InvalidTensor", tensor: name, detail: "The model does not contain it." })
   return tensor.data
 }
 

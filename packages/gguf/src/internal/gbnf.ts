@@ -118,7 +118,7 @@ const parse = (source: string): Node => {
     return { type: "rule", name: found }
   }
   const node = choice()
-  if (at < tokens.length) throw new Problem("A parenthesis is closed that was not opened.")
+  if (at < tokens.length) throw new Problem("A closing parenthesis has no opening one.")
   return node
 }
 

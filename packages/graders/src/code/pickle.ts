@@ -24,7 +24,7 @@ export const readText = (bytes: Uint8Array): Result.Result<string, string> => {
 
   const take = (length: number): Result.Result<string | undefined, string> => {
     if (text !== undefined) return Result.fail(`the pickle contains more than one value at byte ${at}`)
-    if (length > bytes.byteLength - at) return Result.fail("the pickle is cut off")
+    if (length > bytes.byteLength - at) return Result.fail("the pickle is truncated")
     const slice = bytes.subarray(at, at + length)
     at += length
     return Result.mapError(
@@ -68,7 +68,7 @@ export const readText = (bytes: Uint8Array): Result.Result<string, string> => {
         return at === bytes.byteLength ? Result.succeed(text) : Result.fail("there is data after the pickle")
       default:
         return Result.fail(
-          `the pickle has the instruction 0x${opcode.toString(16)} at byte ${at - 1}, which is refused`
+          `the pickle has the instruction 0x${opcode.toString(16)} at byte ${at - 1}, which is not allowed`
         )
     }
   }
@@ -78,5 +78,5 @@ export const readText = (bytes: Uint8Array): Result.Result<string, string> => {
     if (Result.isFailure(result)) return Result.fail(result.failure)
     if (result.success !== undefined) return Result.succeed(result.success)
   }
-  return Result.fail("the pickle is cut off")
+  return Result.fail("the pickle is truncated")
 }

@@ -59,7 +59,7 @@ const reply = (thread: Worker, timeoutMillis: number): Effect.Effect<Reply | Err
       stop()
       resume(Effect.succeed(result))
     }
-    const ended = (code: number) => settle(new Error(`it ended with code ${code}`))
+    const ended = (code: number) => settle(new Error(`it exited with code ${code}`))
     const stop = () => {
       clearTimeout(timer)
       thread.off("message", settle).off("error", settle).off("exit", ended).unref()

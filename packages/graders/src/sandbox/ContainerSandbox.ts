@@ -82,7 +82,7 @@ export const make = (options: Options): Effect.Effect<Sandbox, SandboxError> =>
     }
     const engine = yield* findEngine(options.engine)
     yield* Effect.mapError(PythonProcess.ask([engine, "image", "inspect", options.image]), (detail) =>
-      failure("missing", `the image is not here; ${engine} pull ${options.image} (${detail})`)
+      failure("missing", `the image is not available locally; run: ${engine} pull ${options.image} (${detail})`)
     )
     return yield* PythonProcess.make({
       name: `${engine} ${options.image}`,

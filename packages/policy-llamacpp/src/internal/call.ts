@@ -27,7 +27,7 @@ export const roomFor = (model: LlamaCppModel, worker: string, prompt: ReadonlyAr
     _tag: "ContextTooLong",
     contextTokens: model.contextTokens,
     neededTokens: prompt.length + 2,
-    detail: `the prompt has ${prompt.length} tokens and the context ${model.contextTokens}; raise contextTokens`
+    detail: `the prompt has ${prompt.length} tokens, but the context has ${model.contextTokens}; raise contextTokens`
   })
 }
 

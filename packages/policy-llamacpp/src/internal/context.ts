@@ -92,7 +92,7 @@ const checkAdapter = async ({ model, path }: Weights, { path: adapter }: Adapter
   const architecture = GgufReader.architecture(header)
   if (type !== "adapter") throw refuse("it is a model, not an adapter")
   if (architecture !== model.architecture)
-    throw refuse(`its base is ${architecture}, and this is ${model.architecture}`)
+    throw refuse(`its base is ${architecture}, but this model is ${model.architecture}`)
 }
 
 /** Creates a context. */

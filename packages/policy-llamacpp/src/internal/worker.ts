@@ -98,7 +98,7 @@ const isText = ({ content }: WorkerRequest["messages"][number]): boolean =>
   typeof content === "string" || content.every(({ type }) => type === "text")
 
 const wrongSetting = ({ format, maxOutputTokens, messages, temperature }: WorkerRequest): string | undefined => {
-  if (!messages.every(isText)) return "it reads text alone, and a message holds a picture or a file"
+  if (!messages.every(isText)) return "it supports only text, but a message contains an image or a file"
   if (maxOutputTokens !== undefined && !(maxOutputTokens >= 1)) return `maxOutputTokens is ${maxOutputTokens}`
   if (temperature !== undefined && !(temperature >= 0)) return `temperature is ${temperature}`
   if (format !== undefined && !(format.poolSize >= 1 && format.maxSteps >= 1))
@@ -205,7 +205,7 @@ const generate = (model: LlamaCppModel, settings: Settings) =>
     const usage = usageOf(request, completed)
     const unread = completed.reason === "stop" ? reader.unread() : undefined
     if (unread !== undefined) {
-      const detail = `the model wrote a call that cannot be read: ${unread.trim().slice(0, 200)}`
+      const detail = `the model wrote an invalid tool call: ${unread.trim().slice(0, 200)}`
       return yield* new WorkerError({ worker: settings.id, reason: { _tag: "Malformed", detail }, usage })
     }
     const reason = completed.reason === "stop" && reader.calls() > 0 ? "tool-calls" : completed.reason

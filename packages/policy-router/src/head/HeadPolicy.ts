@@ -164,7 +164,9 @@ export const make = (head: Head.Head, options: Options = {}): Policy.Policy => {
       const ids = pool.workers.map(({ id }) => id)
       const known = OneWorker.able(context).flatMap((at) => (head.workers.includes(ids[at]!) ? [ids[at]!] : []))
       if (known.length === 0)
-        return yield* fail(`it was trained for no worker in this pool. It was trained for ${head.workers.join(", ")}.`)
+        return yield* fail(
+          `it was not trained for any worker in this pool. It was trained for ${head.workers.join(", ")}.`
+        )
       const failed = (previous?.failed ?? []).map((at) => ids[at]!)
       const gone: Array<string> = []
       const place = Head.place(head, yield* Effect.mapError(pointOf(task), ({ message }) => fail(message)))

@@ -138,7 +138,10 @@ describe("HeadPolicy", () => {
   it.effect("fails if it knows no worker of the pool, or was trained with another embedder", () =>
     Effect.gen(function* () {
       const strangers = yield* run(headOf(["c"], verifying), { a: ["42"] })
-      assert.match(strangers.result.detail ?? "", /it was trained for no worker in this pool. It was trained for c/)
+      assert.match(
+        strangers.result.detail ?? "",
+        /it was not trained for any worker in this pool. It was trained for c/
+      )
       const other = yield* run({ ...headOf(["a"], verifying), embedder: "minilm" }, { a: ["42"] })
       assert.match(other.result.detail ?? "", /trained with the embedder minilm, not hashed-512/)
     })

@@ -39,4 +39,4 @@ export const kindOf = (type: unknown): string => {
 
 /** Returns the notice for a kind of omitted content. */
 export const noticeOf = (kind: string): string =>
-  `The answer of the model had ${kind}. Answers are text, so the rest was left out.`
+  `The model's answer contained ${kind}. Answers are text, so it was left out.`

@@ -393,7 +393,7 @@ interface Adapted<Body> {
 const leftOut = (field: string): string => `${field}: not supported by the server, so it was left out`
 
 const noticeOf = (path: string, bound: Bounds.Bound, before: unknown, after: unknown): string => {
-  const taken = `${path}: the server takes ${Bounds.describe(bound)}: it was`
+  const taken = `${path}: the server accepts ${Bounds.describe(bound)}, so it was`
   if (after === undefined) return `${taken} left out`
   if (typeof after !== "number") return `${taken} replaced by "${String(after)}"`
   return `${taken} ${after < (before as number) ? "lowered" : "raised"}`

@@ -100,7 +100,7 @@ export class Collector {
     const { maxBytes } = this.#vendor
     const joined: Joined = { id, line, batch: promise(), ...waiting(), leave: async () => undefined }
     if (line.length + 1 > maxBytes) {
-      const detail = `its request has ${megabytes(line.length)}, and a batch takes ${megabytes(maxBytes)}: call without batch`
+      const detail = `the request has ${megabytes(line.length)}, but a batch accepts at most ${megabytes(maxBytes)}; call it without batch`
       joined.batch.reject(new Failure({ _tag: "InvalidRequest", detail }))
       return memberOf(joined)
     }

@@ -1,8 +1,8 @@
 /** Creates warnings for call settings that a Conductor does not pass on. */
 import type { LanguageModelV4CallOptions, SharedV4Warning } from "@ai-sdk/provider"
 
-const ofConductor = "a Conductor has it for all its runs: set it with Conductor.make({ worker: { … } })"
-const ofWorkers = "the workers of a run differ in it: set it where a worker is made"
+const ofConductor = "a Conductor uses one setting for all its runs; set it with Conductor.make({ worker: { … } })"
+const ofWorkers = "it differs between the workers of a run; set it when you create a worker"
 
 /** Settings that are not passed on, with the place where they can be set instead. */
 const settings = {

@@ -67,7 +67,7 @@ const reasoningOf = (
   const name = { budget: "budget in tokens", effort: "effort", off: '"off"' }[reasoning.type]
   const detail =
     `reasoning: version ${version.slice(1)} of the AI SDK's specification has no reasoning ${name}; ` +
-    'say with "reasoningOptions" how this vendor writes it'
+    'define with "reasoningOptions" how this vendor writes it'
   return Result.fail({ _tag: "InvalidRequest", detail })
 }
 
@@ -102,7 +102,7 @@ const parallelOf = (
   }
   const detail =
     "parallelToolCalls: the AI SDK's specification does not have this setting; " +
-    'say with "parallelOptions" how this vendor writes it'
+    'define with "parallelOptions" how this vendor writes it'
   return Result.fail({ _tag: "InvalidRequest", detail })
 }
 

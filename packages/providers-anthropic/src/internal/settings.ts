@@ -148,7 +148,7 @@ const formatOf = (target: Model, output: Tool.OutputFormat | undefined): Setting
   if (output.type === "json") throw refused("output json: the Messages API returns JSON only with a schema; add one")
   if (!target.capabilities.jsonSchema) {
     throw refused(
-      `output json-schema: ${target.model} cannot hold its answer to a schema; ask for the form in words, or use another model`
+      `output json-schema: ${target.model} does not support schemas; describe the format in the prompt, or use another model`
     )
   }
   const schema = output.strict === false ? loosened(output.schema) : output.schema
@@ -169,8 +169,8 @@ export const checkChoice = (target: Model, choice: Tool.ToolChoice | undefined, 
   const { model } = target
   throw refused(
     target.capabilities.off === "none"
-      ? `toolChoice ${forced}: ${model} always reasons, and can then not be made to call a tool; use "auto", or another model`
-      : `toolChoice ${forced}: ${model} can be made to call a tool only if reasoning is off; turn it off, or use "auto"`
+      ? `toolChoice ${forced}: ${model} always reasons, so it cannot be forced to call a tool; use "auto", or another model`
+      : `toolChoice ${forced}: ${model} can be forced to call a tool only if reasoning is off; turn it off, or use "auto"`
   )
 }
 

@@ -44,7 +44,7 @@ export const next = (
 }
 
 const contradicted = new AiError.InternalProviderError({
-  description: "A call failed in the middle of the answer, and its text so far is void: ask again"
+  description: "A call failed in the middle of the answer, so the text so far is not valid. Retry the request."
 })
 
 /** Creates an error that is not retried, because the run has already retried what it can. */

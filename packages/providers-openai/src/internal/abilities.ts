@@ -28,9 +28,9 @@ const lack = (
 ): string | undefined => {
   const contents = contentsOf(messages)
   const has = (type: ContentPart["type"]) => contents.some((part) => part.type === type)
-  if (tools.length > 0 && !capabilities.tools) return `tools: ${model} calls none`
-  if (has("image") && !capabilities.images) return `images: ${model} sees none`
-  if (has("file") && !capabilities.files) return `files: ${model} reads none`
+  if (tools.length > 0 && !capabilities.tools) return `tools: ${model} does not support tools`
+  if (has("image") && !capabilities.images) return `images: ${model} does not support images`
+  if (has("file") && !capabilities.files) return `files: ${model} does not support files`
   if (output?.type === "json-schema" && !capabilities.jsonSchema)
     return `output: ${model} does not support JSON Schema; describe the shape in the prompt`
   return fileUrl !== undefined && contents.some(isFileUrl) ? `files by URL: ${fileUrl}` : undefined

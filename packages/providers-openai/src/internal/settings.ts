@@ -49,7 +49,7 @@ const refused = (detail: string): Result.Result<never, WorkerErrorReason> =>
 
 const unsupported = ({ omit }: Target, detail: string) => {
   if (omit === undefined) return refused(detail)
-  omit(`${detail}: it was left out`)
+  omit(`${detail}; it was left out`)
   return Result.succeed({})
 }
 
@@ -57,7 +57,7 @@ const seedOf = (target: Target, { seed }: Defaults): Checked<"seed"> => {
   if (seed === undefined) return Result.succeed({})
   return target.capabilities.seed
     ? Result.succeed({ seed })
-    : unsupported(target, `seed: ${target.model} does not have this parameter here`)
+    : unsupported(target, `seed: ${target.model} does not support this parameter here`)
 }
 
 /**
@@ -67,7 +67,7 @@ const stopSequencesOf = (target: Target, { stopSequences }: Defaults): Checked<"
   const { capabilities, model } = target
   if (stopSequences === undefined) return Result.succeed({})
   if (capabilities.maxStopSequences === 0) {
-    return refused(`stopSequences: ${model} does not accept any here; omit them and cut the text yourself`)
+    return refused(`stopSequences: ${model} does not accept any here; omit them and truncate the text yourself`)
   }
   return stopSequences.length > capabilities.maxStopSequences
     ? refused(`stopSequences: ${model} accepts at most ${capabilities.maxStopSequences}; send fewer`)
@@ -88,8 +88,9 @@ const mapped = (target: Target, reasoning: Reasoning | undefined): Reasoning | u
       ? Dialects.Reasoning.nearest(reasoning.effort, efforts)
       : Dialects.Reasoning.effortOf(reasoning.tokens, efforts)
   if (effort === undefined || missing.effort !== undefined) return reasoning
-  if (reasoning.type === "budget") omit(`reasoning budget: ${reasoning.tokens} tokens became the effort "${effort}"`)
-  else if (effort !== reasoning.effort) omit(`reasoning effort: "${reasoning.effort}" became "${effort}"`)
+  if (reasoning.type === "budget")
+    omit(`reasoning budget: ${reasoning.tokens} tokens were replaced by the effort "${effort}"`)
+  else if (effort !== reasoning.effort) omit(`reasoning effort: "${reasoning.effort}" was replaced by "${effort}"`)
   return { type: "effort", effort }
 }
 

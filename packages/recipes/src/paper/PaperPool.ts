@@ -66,7 +66,7 @@ const table = Tables.table(
     pricing: Tables.recordOf(pricingShape),
     onNotice: Tables.aFunction,
     environment: Tables.anObject,
-    today: Tables.expects("a day such as 2025-01-31", (value) => /^\d{4}-\d{2}-\d{2}/.test(String(value)))
+    today: Tables.expects("a date such as 2025-01-31", (value) => /^\d{4}-\d{2}-\d{2}/.test(String(value)))
   } satisfies Tables.ShapeOf<PaperPoolOptions>,
   { required: ["setting"] }
 )
@@ -132,11 +132,11 @@ const afterShutDown = (seat: Seat, found: Found, options: PaperPoolOptions) => {
   const isChosen = options.models?.[seat.id] !== undefined || found.connection.baseURL !== undefined
   if (shutDown === undefined || isChosen || today < shutDown.date) return { found }
   const { date, source, successor } = shutDown
-  const ended = `${seat.id} has been shut down by its vendor on ${date} (${source})`
+  const ended = `${seat.id} was shut down by its vendor on ${date} (${source})`
   return options.successors
-    ? { found: { ...found, model: successor }, notice: `${ended}; ${successor.model} takes its seat.` }
+    ? { found: { ...found, model: successor }, notice: `${ended}; ${successor.model} replaces it.` }
     : {
-        notice: `${ended}; set successors to give its seat to ${successor.model}, or models["${seat.id}"] to another.`
+        notice: `${ended}; set successors to replace it with ${successor.model}, or models["${seat.id}"] to use another model.`
       }
 }
 

@@ -22,7 +22,7 @@ const misreported = (evaluation: Evaluation): ReadonlyArray<string> => {
   const runs = sum(evaluation, ({ misreported }) => misreported?.runs ?? 0)
   return found.length === 0
     ? []
-    : [`${counted(runs, "sample")} with usage that cannot be (${found[0]!.first}): estimates are used instead`]
+    : [`${counted(runs, "sample")} with invalid usage (${found[0]!.first}): estimates are used instead`]
 }
 
 /** Returns the sentences without full stops. `remedy` follows the sentence about missing samples. */

@@ -44,7 +44,7 @@ const placeOf = (value: unknown, field: string): Fork["at"] => {
   if (place !== undefined) return place
   throw invalid(
     field,
-    `${field} must be the round and the step, as in "0.2", "0.2[1]" for an item, or "0.2/0.1" in a nested run.`
+    `${field} must have the form round.step, such as "0.2", "0.2[1]" for an item, or "0.2/0.1" in a nested run.`
   )
 }
 
@@ -99,7 +99,7 @@ const asked = Effect.fnUntraced(function* (
   id: string,
   body: Json.JsonObject
 ): Effect.fn.Return<{ readonly fork: Fork; readonly messages: Request["messages"] }, ApiError> {
-  if (content === "none") return yield* ContentSetting.refused("Forking of runs")
+  if (content === "none") return yield* ContentSetting.refused("Forking runs")
   const fork = yield* Body.attempt(() => read(body, id))
   const [begun] = yield* Runs.eventsOf(journal, caller, id)
   if (begun?.type !== "run-started") return yield* invalid("id", `Run "${id}" has no recorded start.`)

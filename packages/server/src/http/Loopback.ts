@@ -61,7 +61,7 @@ const problemOf = (headers: Headers, origins: Origins.Origins, ownPages: boolean
   const proxy = Object.keys(headers).find((name) => !common.has(name) && ofProxies.test(name))
   return proxy === undefined
     ? undefined
-    : `requests through a proxy are rejected (${proxy}). To use a proxy, ${makeKey}.`
+    : `requests sent through a proxy are rejected (${proxy}). To use a proxy, ${makeKey}.`
 }
 
 /** Returns the error for a request that a server without keys must reject, or `undefined` if the request is allowed. */

@@ -203,7 +203,7 @@ const paths = (): JsonObject => ({
       operationId: "isLive",
       summary: "Reports whether the process responds",
       security: [],
-      responses: ok("It does", content(refTo("Health")))
+      responses: ok("The process responds", content(refTo("Health")))
     }
   },
   "/health/ready": {

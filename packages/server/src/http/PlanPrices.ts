@@ -78,7 +78,7 @@ const poolOf = (
   const own = transcript.pool.map(({ id }) => {
     const found = pool.workers.find((worker) => worker.id === id)
     if (found !== undefined) return found
-    throw invalid("id", `The run needs the worker ${id}, which this server does not offer to the key.`)
+    throw invalid("id", `The run needs the worker ${id}, which this API key cannot use.`)
   })
   return Result.getOrThrow(WorkerPool.make(own))
 }
@@ -108,7 +108,7 @@ const answer = Effect.fnUntraced(function* (
   incoming: HttpServerRequest.HttpServerRequest
 ): Effect.fn.Return<HttpServerResponse.HttpServerResponse, ApiError> {
   const caller = yield* context.authenticate(incoming.headers)
-  if (context.content === "none") return yield* ContentSetting.refused("Prices of plans")
+  if (context.content === "none") return yield* ContentSetting.refused("Pricing plans")
   const id = idIn(incoming)
   const asked = yield* Endpoint.withBody(context, incoming, caller.owner, (body) => Body.attempt(() => read(body)))
   const transcript = Transcript.fromEvents(yield* Runs.eventsOf(context.journal, caller, id))

@@ -204,7 +204,7 @@ const answer = Effect.fnUntraced(function* (
 ): Effect.fn.Return<HttpServerResponse.HttpServerResponse, ApiError> {
   const { authenticate, journal, keep } = context
   const caller = yield* authenticate(incoming.headers)
-  if (context.content === "none") return yield* ContentSetting.refused("Rating of runs")
+  if (context.content === "none") return yield* ContentSetting.refused("Rating runs")
   if (keep === undefined) return yield* keepsNone
   const id = idIn(incoming)
   const said = yield* Endpoint.withBody(context, incoming, caller.owner, (body) => Body.attempt(() => read(body)))

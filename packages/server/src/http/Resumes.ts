@@ -104,7 +104,8 @@ const waitingIn = (event: RunEvent.RunEvent): ReadonlyArray<string> => {
  */
 const byName = (name: string): Tool.ToolDefinition => ({ name, description: "", input: { type: "object" } })
 
-const owns = "Only the API key that owns a run can resume it. To continue from a step as a run of your own, fork it."
+const owns =
+  "Only the API key that owns a run can resume it. To continue from one of its steps in your own run, fork it."
 
 const recall = Effect.fnUntraced(function* (
   { content, journal }: Background.Context,
@@ -112,7 +113,7 @@ const recall = Effect.fnUntraced(function* (
   id: string,
   body: Json.JsonObject
 ): Effect.fn.Return<Recalled, ApiError> {
-  if (content === "none") return yield* ContentSetting.refused("Resuming of runs")
+  if (content === "none") return yield* ContentSetting.refused("Resuming runs")
   const events = yield* Runs.eventsOf(journal, caller, id)
   const [begun] = events
   const transcript = Transcript.fromEvents(events)

@@ -165,7 +165,7 @@ const items = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Response, ApiError> {
   const limit = yield* numberIn(url, OwnSchemas.itemLimit, OwnSchemas.mostItems)
   const transcript = transcriptOf(caller, yield* eventsOf(journal, caller, id))
-  if (content === "none") return yield* ContentSetting.refused("The list of a step's items")
+  if (content === "none") return yield* ContentSetting.refused("Listing a step's items")
   if (transcript === undefined) return yield* unknown(id)
   return Respond.json(yield* RunItems.page(transcript, url, Math.min(limit, OwnSchemas.mostItems)))
 })
@@ -189,7 +189,7 @@ const follow = Effect.fnUntraced(function* (
     return yield* new ApiError({ kind: "rate-limit", message, retryAfterMillis: 1_000 })
   }
   const before = yield* eventsOf(journal, caller, id)
-  if (content === "none") return yield* ContentSetting.refused("The list of a run's events")
+  if (content === "none") return yield* ContentSetting.refused("Listing a run's events")
   let next = from
   const ownWords = OwnWords.make()
   const isAdmin = Rights.has(caller.rights, "admin")

@@ -102,7 +102,7 @@ const addVendorCall = (conversation: Adding, item: Json.JsonObject, field: strin
   const hasResult = Object.keys(results).length > 0
   if (item.call_id === undefined && !hasResult) {
     reading.notice(
-      `${field} was omitted, because items of type ${Options.kindOf(item.type)} contain nothing for workers.`
+      `${field} was omitted, because items of type ${Options.kindOf(item.type)} contain no content for workers.`
     )
     return
   }
@@ -152,7 +152,7 @@ const addOther = (conversation: Adding, item: Json.JsonObject, field: string): v
 const addSummary = ({ messages, reading }: Adding, item: Json.JsonObject, field: string): void => {
   const summary = summaryOf(item)
   if (summary === undefined) {
-    reading.notice(`${field} was omitted, because it was encrypted by another server; its summary is lost to workers.`)
+    reading.notice(`${field} was omitted, because it was encrypted by another server. Workers do not see its summary.`)
   } else messages.push({ role: "developer", content: `Summary of the conversation so far:\n${summary}` })
 }
 

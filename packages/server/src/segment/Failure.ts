@@ -24,12 +24,12 @@ const forOperator = "Your own key and account are not affected; only the operato
 
 const account: Row = {
   kind: "upstream-account",
-  words: `cannot be used: its provider does not accept this server's own account. ${forOperator}`
+  words: `cannot be used: its provider rejects this server's account. ${forOperator}`
 }
 
 const misconfigured: Row = {
   kind: "upstream-account",
-  words: `cannot be used: its provider does not offer what this server is configured to ask for. ${forOperator}`
+  words: `cannot be used: its provider does not offer the model or setting that this server is configured to use. ${forOperator}`
 }
 
 /**

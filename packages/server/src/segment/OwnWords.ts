@@ -36,7 +36,7 @@ export type OwnWords = (event: RunEvent.RunEvent) => RunEvent.RunEvent
 const ofStore = /\bThe (?:accounts file|database|file|journal) (?:\/|\w:|~|\.|postgres|file:|memory|in |\()/
 
 /** Message for a failed store of this server. */
-const storeFailed = "A store of this server cannot be used. The server log has the details."
+const storeFailed = "The server's storage is unavailable. The server log has the details."
 
 /**
  * Maximum number of failure messages to redact in subsequent text. If there are more, the text is replaced completely.

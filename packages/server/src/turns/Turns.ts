@@ -100,7 +100,7 @@ export function* read(
  * Notice for a prefilled answer, requested with `prefix` (DeepSeek, Mistral), `partial` (Moonshot), or a final
  * assistant message.
  */
-const prefilled = "The last message is the assistant's. The answer does not continue it, but is a message of its own."
+const prefilled = "The last message is from the assistant. The answer is a new message and does not continue it."
 
 /**
  * Returns the request's list of messages. Some clients send it in the field of another wire, as a string, or as a
@@ -117,7 +117,7 @@ export const listIn = (
   if (meant !== undefined) {
     throw invalid(
       own,
-      `${own} is missing, and ${meant} is not read as a conversation. Send ${own}: [{ "role": "user", "content": "…" }].`
+      `${own} is missing; ${meant} is not supported. Send ${own}: [{ "role": "user", "content": "…" }].`
     )
   }
   // If both fields are set and one is not a list, the request is ambiguous.

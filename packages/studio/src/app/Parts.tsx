@@ -101,7 +101,7 @@ export const Empty = ({
 export const Failed = ({
   error,
   retry,
-  title = "The data could not be read"
+  title = "The data could not be loaded"
 }: {
   readonly error: Error
   readonly retry?: () => void

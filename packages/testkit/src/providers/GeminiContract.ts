@@ -110,7 +110,7 @@ const tokenOfBaseUrl = async ({ make, pathOf }: Options) => {
 
 const credentialsInBaseUrl = async ({ make }: Options) => {
   const baseURL = "http://me:hunter2@127.0.0.1"
-  assert.throws(() => make(model, { apiKey: "key", baseURL }), /has a user name or password/)
+  assert.throws(() => make(model, { apiKey: "key", baseURL }), /contains a user name or password/)
 }
 
 const namedVariable = async ({ make }: Options) => {

@@ -144,7 +144,7 @@ export const exportTo = Effect.fnUntraced(function* (
   file: string,
   about: Readonly<Record<string, string>> = {}
 ) {
-  if (format !== "gguf") return yield* Problem.make("export", `it writes gguf, not ${format}.`)
+  if (format !== "gguf") return yield* Problem.make("export", `it exports only gguf, not ${format}.`)
   yield* Model.write(model(parts), file, { metadata: Metadata.texts(about) }).pipe(
     Effect.mapError((cause) => Problem.errorOf("export", cause))
   )

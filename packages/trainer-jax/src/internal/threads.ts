@@ -50,7 +50,7 @@ const reply = async (worker: Worker): Promise<Answer> => {
   const controller = new AbortController()
   const { signal } = controller
   const ended = once(worker, "exit", { signal }).then(([code]) => {
-    throw new Error(`a thread ended with ${code}.`)
+    throw new Error(`a thread exited with code ${code}.`)
   })
   ended.catch(() => {})
   worker.ref()

@@ -119,7 +119,7 @@ export const retrieve = (
     for (let iteration = 0; ; iteration++) {
       const asked = yield* Clock.currentTimeMillis
       if (asked - started > waiting.patienceMillis) {
-        const detail = `no result came in ${Math.round(waiting.patienceMillis / 1000)} s; see the server's log.`
+        const detail = `no result arrived within ${Math.round(waiting.patienceMillis / 1000)} s; see the server's log.`
         return yield* Errors.withOutcomeUnknown(Errors.make(call, { _tag: "Unreachable", detail }))
       }
       const result = yield* Effect.result(
@@ -151,14 +151,14 @@ export const retrieve = (
       if (said.type === "pending") {
         doubts = 0
         if (said.queue !== undefined && said.queue !== lastQueue) {
-          waiting.onNotice(`${call} waits at the server (${said.queue}).`)
+          waiting.onNotice(`${call} is queued at the server (${said.queue}).`)
         }
         lastQueue = said.queue
         if (now - asked < breathMillis) yield* Effect.sleep(breathMillis)
         continue
       }
       if (said.type === "billing") {
-        if (billingSince === undefined) waiting.onNotice(`${call} waits: the account has no credit left.`)
+        if (billingSince === undefined) waiting.onNotice(`${call} is waiting: the account has no credit left.`)
         billingSince ??= now
         if (now - billingSince > waiting.billingMillis) {
           const detail = "the account has had no credit for too long: add some and resume the run."

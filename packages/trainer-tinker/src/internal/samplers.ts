@@ -34,7 +34,7 @@ const invalid = (detail: string) =>
 /** Converts samples for a trainer, which requires the log-probability of every token. */
 const samplesOf = ({ sequences }: Protocol.SampleResult): Effect.Effect<ReadonlyArray<Sample>, Errors.TinkerError> => {
   if (sequences.every(({ logProbs, tokens }) => logProbs.length === tokens.length)) return Effect.succeed(sequences)
-  const detail = "the server gave no log-probability for each token."
+  const detail = "the server did not return a log-probability for each token."
   return Effect.fail(Errors.make("asample", { _tag: "ServerFailure", detail }))
 }
 
@@ -60,7 +60,7 @@ export const make = (state: State.State, dialect: Dialect): Engine["sampler"] =>
         const flaw = flawOf(state, request)
         if (flaw !== undefined) return Effect.fail(flaw)
         const { count = 1, maxTokens, prompt, seed } = request
-        if (!Number.isSafeInteger(seed)) return Effect.fail(invalid(`the seed is ${seed}: give a whole number.`))
+        if (!Number.isSafeInteger(seed)) return Effect.fail(invalid(`the seed is ${seed}: it must be a whole number.`))
         return handle.sample({ prompt, maxTokens, count, seed, stop, temperature: 1 }).pipe(
           Effect.flatMap(samplesOf),
           Effect.mapError((error) => Errors.toEngineError("sample", error))

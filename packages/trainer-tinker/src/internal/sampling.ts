@@ -16,9 +16,9 @@ export interface SamplerHandle {
 
 /** Returns the problem with a request, if there is one. Servers never answer some invalid requests. */
 const flawOf = ({ count, maxTokens, prompt }: Protocol.SampleRequest): string | undefined => {
-  if (!Number.isInteger(count) || count < 1) return `count is ${count}: ask for at least one completion.`
-  if (!Number.isInteger(maxTokens) || maxTokens < 1) return `maxTokens is ${maxTokens}: allow at least one token.`
-  return prompt.length > 0 ? undefined : "the prompt has no tokens: give at least one."
+  if (!Number.isInteger(count) || count < 1) return `count is ${count}: it must be at least 1.`
+  if (!Number.isInteger(maxTokens) || maxTokens < 1) return `maxTokens is ${maxTokens}: it must be at least 1.`
+  return prompt.length > 0 ? undefined : "the prompt has no tokens."
 }
 
 const bodyOf = (id: string, sequence: number, request: Protocol.SampleRequest) => ({

@@ -125,7 +125,7 @@ export const exchange = (settings: Settings, outgoing: Outgoing): Effect.Effect<
       Effect.timeoutOrElse({
         duration: timeoutMillis,
         orElse: () =>
-          Effect.fail(unreachable(`${settings.baseUrl} gave no answer in ${Elapsed.inSeconds(timeoutMillis)}.`))
+          Effect.fail(unreachable(`${settings.baseUrl} did not answer within ${Elapsed.inSeconds(timeoutMillis)}.`))
       })
     )
   })

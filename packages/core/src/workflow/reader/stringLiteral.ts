@@ -88,13 +88,13 @@ const readEscape = (reader: Reader, at: number): string | Failure => {
   if (count !== undefined) {
     const value = readHex(text, at + 2, count)
     if (value < 0 || value > 0x10ffff) {
-      return refuseEscape(reader, at, count + 2, `${count} hexadecimal digits of a character after "\\${text[at + 1]}"`)
+      return refuseEscape(reader, at, count + 2, `${count} hexadecimal digits after "\\${text[at + 1]}"`)
     }
     reader.at = at + 2 + count
     return String.fromCodePoint(value)
   }
   // Python supports about 35,000 character names, which a Conductor has no reason to use.
-  if (code === 78) return refuseEscape(reader, at, 2, "a character or its code, as names of characters are not read")
+  if (code === 78) return refuseEscape(reader, at, 2, "a character or its code (character names are not supported)")
   if (code === 47 && reader.json) {
     reader.at = at + 2
     return "/"
@@ -143,7 +143,8 @@ const readQuote = (reader: Reader, at: number, delimiter: Delimiter): 0 | 1 | 3 
   const { forgiving, text } = reader
   if (delimiter.triple) return text[at + 1] === text[at] && text[at + 2] === text[at] ? 3 : 0
   if (!forgiving || endsString(reader, at)) return 1
-  if (text[at - 1] === "[") return unclosed(reader, delimiter.open, delimiter, "a string that swallows a list")
+  if (text[at - 1] === "[")
+    return unclosed(reader, delimiter.open, delimiter, "an unclosed string that contains a list")
   reader.notes.add("Read an unescaped quote as part of a string.")
   return 0
 }
@@ -153,7 +154,8 @@ const readBreak = (reader: Reader, at: number, delimiter: Delimiter): Failure | 
   reader.at = afterLineBreak(reader.text, at)
   if (delimiter.triple) return undefined
   if (!reader.forgiving) return unclosed(reader, at, delimiter)
-  if (reader.isHead(reader.at)) return unclosed(reader, delimiter.open, delimiter, "a string that swallows a list")
+  if (reader.isHead(reader.at))
+    return unclosed(reader, delimiter.open, delimiter, "an unclosed string that contains a list")
   reader.notes.add("Read a line break as part of a string.")
   return undefined
 }
@@ -199,7 +201,7 @@ const readBody = (reader: Reader, delimiter: Delimiter): string | Failure => {
     } else at++
   }
   reader.at = text.length
-  return unclosed(reader, delimiter.open, delimiter, "a string that is not closed")
+  return unclosed(reader, delimiter.open, delimiter, "an unclosed string")
 }
 
 // -------------------------------------------------------------------------------------------------------------------

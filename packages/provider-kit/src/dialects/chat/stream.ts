@@ -240,7 +240,9 @@ const finished = (state: State, message: Json.Fields, options: Options): Step<St
     extra: extraOf(state.extra, message)
   }
   const fresh = { ...said, reasoning: state.text === "" && state.calls.length === 0 ? said.reasoning : "" }
-  const warning = isOther ? "its final message has other calls of tools than it streamed: those count" : undefined
+  const warning = isOther
+    ? "its final message has different tool calls than were streamed; the final message is used"
+    : undefined
   if (said.text === "" || said.text === state.text) {
     return { ...written(next, { ...fresh, text: "" }, options), warning }
   }
@@ -343,7 +345,7 @@ const incomplete = ({ foreign, hasBegun, isDone }: State): WorkerErrorReason => 
     ? {
         _tag: "Network",
         detail:
-          "the stream ended with [DONE] and without a finish_reason: if its answers always do, set endsWithDone: true"
+          "the stream ended with [DONE] but without a finish_reason; if this server always does this, set endsWithDone: true"
       }
     : { _tag: "Network", detail: "the stream ended before the answer was complete" }
 }

@@ -100,7 +100,7 @@ const said = (state: State, event: Json.Fields): Step<State> => {
   return { state: withText(state, at, { ...place, part, text: before + text }), parts: textPart(text) }
 }
 
-const otherText = "an end has another text than was streamed: the end counts"
+const otherText = "the final text differs from the streamed text; the final text is used"
 
 /** Applies the complete text of a part: emits what is missing, and replaces the streamed text if it differs. */
 const wholePart = (state: State, place: Calls.Place, part: unknown, text: string): Step<State> => {
@@ -202,7 +202,7 @@ const itemPlace = (index: unknown, item: Json.Fields): Calls.Place => ({
   itemId: Json.text(item.id) ?? ""
 })
 
-const otherCall = "the end of a call has other arguments than were streamed: the end counts"
+const otherCall = "the final arguments of a tool call differ from the streamed ones; the final ones are used"
 
 const taken = (state: State, { calls, isOther, parts }: Calls.Taken): Step<State> => ({
   state: calls === state.calls ? state : { ...state, calls },
