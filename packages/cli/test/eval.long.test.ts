@@ -51,7 +51,7 @@ describe("divisi eval", () => {
       const box = await divisi([...mine, "--format", "box", "--out", "b"], { cwd })
       expect([box.code, box.errors]).toEqual([
         2,
-        expect.stringContaining('gsm8k has no format "box"; it has line, tags.')
+        expect.stringContaining('gsm8k has no format "box". Available: line, tags.')
       ])
       const gym = ["eval", "--limit", "3", "--policy", "lexical", "--split", "validation", "--out", "gym"]
       expect((await evaluated(gym, cwd)).benchmarks[0]!.prompt).toMatch(/^gym\/\d+\/validation$/)

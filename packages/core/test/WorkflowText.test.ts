@@ -190,7 +190,7 @@ describe("tolerant reading", () => {
   it("falls back to the set before one that is cut off, and notes it", () => {
     const text = `${plan}\n\nOr:\nmodel_id = [2, 3]\nsubtasks = ["Plan again, and`
     expect(read(text)).toEqual(planned)
-    expect(notesOf(text)).toContain("Ignored a later subtasks list that cannot be parsed.")
+    expect(notesOf(text)).toContain("Ignored a later subtasks list that cannot be read.")
   })
 
   it("does not look for lists within the strings of a list", () => {

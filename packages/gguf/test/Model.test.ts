@@ -74,7 +74,7 @@ describe("a model that does not hold together", () => {
       const tensors = { ...tiny.tensors, [`${query}.weight`]: { shape, data: () => [new Float32Array(100)] } }
       assert.match(
         yield* refusal({ tensors }),
-        /attn_q\.weight": Its shape \[64,64\] holds 4096 numbers, 100 were given/
+        /attn_q\.weight": Its shape \[64,64\] holds 4096 numbers, but 100 were given/
       )
     })
   )

@@ -101,7 +101,9 @@ describe("TinyConductor", () => {
       const clock = scripted("clock", "Time: minutes, hours and days.")
       const { plan } = yield* planOf(policy, WorkerPool.makeUnsafe([few.workers[0], clock]))
       assert.strictEqual(plan.policy, "lexical")
-      assert.deepStrictEqual(plan.notes, ["The plan of the lexical policy asks clock, whom divisi-tiny does not know."])
+      assert.deepStrictEqual(plan.notes, [
+        "The plan of the lexical policy uses clock, which divisi-tiny was not trained with."
+      ])
       assert.isTrue(plan.workflow.steps.some(({ worker }) => worker === 1))
     }).pipe(Effect.scoped)
   )

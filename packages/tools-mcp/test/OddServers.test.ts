@@ -26,7 +26,7 @@ describe("a tool with an odd definition", () => {
     foreign: { $schema: "https://example.com/dialect", type: "object" }
   }
   const refused = {
-    words: [{ type: "string" }, /of the type "string", and not an object/],
+    words: [{ type: "string" }, /the type "string" instead of object/],
     never: [false, /its schema is false/],
     list: [[], /its schema is \[\]/],
     astray: [{ $ref: "#/$defs/B" }, /refers to "#\/\$defs\/B", which is not in it/],

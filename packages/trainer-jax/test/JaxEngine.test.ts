@@ -154,7 +154,7 @@ describe("requests", () => {
         /llama architecture, not qwen2/
       )
       assert.match(yield* problem({ config: { ...make().config, heads: 5 }, tensors: undefined }), /"headSize": 6.4/)
-      assert.match(yield* problem({ tokenizer: { ...tokenizer, chatTemplate: "{{ x }}" } }), /give `render`/)
+      assert.match(yield* problem({ tokenizer: { ...tokenizer, chatTemplate: "{{ x }}" } }), /pass `render`/)
       assert.match(yield* problem({ from: "missing.gguf" }), /"from" and "config" cannot be used together/)
       const missing = yield* Effect.flip(JaxEngine.make({ from: "missing.gguf" }))
       assert.match(missing.message, /missing\.gguf: There is no such file/)

@@ -71,7 +71,7 @@ describe("HuggingFaceTokenizer", () => {
           (name) => `Bearer secret /owner/name/resolve/main/${name}`
         )
       )
-      assert.include((yield* Effect.flip(load("name"))).message, "is written owner/name")
+      assert.include((yield* Effect.flip(load("name"))).message, "has the form owner/name")
     })
   )
 

@@ -232,8 +232,7 @@ const pathText = (keys: ReadonlyArray<PropertyKey>): string =>
 const sentence = (message: string) =>
   message
     .replace(/^Expected/, "expected")
-    .replace(/ string$/, " a text")
-    .replace(/ (number|boolean)$/, " a $1")
+    .replace(/^expected (string|number|boolean)$/, "expected a $1")
     .replace(/ (array|object)$/, " an $1")
     .replaceAll(" | ", " or ")
 

@@ -172,7 +172,7 @@ const readStrings = (reader: Reader, first: StringLiteral, withinBrackets: boole
     if (next.type === "failure") return next
     if (next.kind !== kind) {
       if (next.kind === "bytes" || kind === "bytes") {
-        return failAt(reader, next.at, `${kindNames[kind]} next to ${kindNames[kind]}`, kindNames[next.kind])
+        return failAt(reader, next.at, `${kindNames[kind]} beside ${kindNames[kind]}`, kindNames[next.kind])
       }
       kind = "f-string"
     }

@@ -143,8 +143,7 @@ const readQuote = (reader: Reader, at: number, delimiter: Delimiter): 0 | 1 | 3 
   const { forgiving, text } = reader
   if (delimiter.triple) return text[at + 1] === text[at] && text[at + 2] === text[at] ? 3 : 0
   if (!forgiving || endsString(reader, at)) return 1
-  if (text[at - 1] === "[")
-    return unclosed(reader, delimiter.open, delimiter, "an unclosed string that contains a list")
+  if (text[at - 1] === "[") return unclosed(reader, delimiter.open, delimiter, "a string that swallows a list")
   reader.notes.add("Read an unescaped quote as part of a string.")
   return 0
 }
@@ -154,8 +153,7 @@ const readBreak = (reader: Reader, at: number, delimiter: Delimiter): Failure | 
   reader.at = afterLineBreak(reader.text, at)
   if (delimiter.triple) return undefined
   if (!reader.forgiving) return unclosed(reader, at, delimiter)
-  if (reader.isHead(reader.at))
-    return unclosed(reader, delimiter.open, delimiter, "an unclosed string that contains a list")
+  if (reader.isHead(reader.at)) return unclosed(reader, delimiter.open, delimiter, "a string that swallows a list")
   reader.notes.add("Read a line break as part of a string.")
   return undefined
 }
@@ -201,7 +199,7 @@ const readBody = (reader: Reader, delimiter: Delimiter): string | Failure => {
     } else at++
   }
   reader.at = text.length
-  return unclosed(reader, delimiter.open, delimiter, "an unclosed string")
+  return unclosed(reader, delimiter.open, delimiter, "a string that is not closed")
 }
 
 // -------------------------------------------------------------------------------------------------------------------

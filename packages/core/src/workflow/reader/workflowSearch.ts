@@ -210,7 +210,7 @@ export const searchLists = (text: string, notes: Set<string>, more: More): Lists
   if (/[^\s{}"'`*;]/.test(`${text.slice(0, start)}${text.slice(end)}`)) notes.add("Ignored the text around the lists.")
   if (sets.length > 1) notes.add(`Took the last of ${sets.length} sets of lists.`)
   for (const [name, failure] of unreadable) {
-    if (failure.at > end) notes.add(`Ignored a later ${name} list that cannot be parsed.`)
+    if (failure.at > end) notes.add(`Ignored a later ${name} list that cannot be read.`)
   }
   for (const list of lists) for (const note of list.notes) notes.add(note)
   const columns: Columns = {
