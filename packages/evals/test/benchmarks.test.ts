@@ -348,7 +348,10 @@ describe("the form of a benchmark", () => {
         if (Benchmarks.formats(name).length > 1) assert.include(prompt, `/${format}/`)
       }
     }
-    assert.throws(() => Benchmarks.named("gsm8k", { format: "box" }), 'gsm8k has no format "box". Available: line, tags.')
+    assert.throws(
+      () => Benchmarks.named("gsm8k", { format: "box" }),
+      'gsm8k has no format "box". Available: line, tags.'
+    )
     assert.throws(
       () => Benchmarks.named("math500", { split: "train" }),
       'math500 has no split "train". Available: test.'

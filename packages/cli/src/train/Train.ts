@@ -133,7 +133,8 @@ const joined = (input: TrainInput, name: string): Effect.Effect<void, Failure> =
   Effect.scoped(
     Effect.gen(function* () {
       const database = yield* databaseOf(input.on)
-      if (database === undefined) return yield* usage("--join requires the database of the training. Pass --on postgres://…")
+      if (database === undefined)
+        return yield* usage("--join requires the database of the training. Pass --on postgres://…")
       const given = [
         input.recipe,
         input.out,
