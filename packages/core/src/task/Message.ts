@@ -5,7 +5,6 @@
  * they can be hashed, stored and sent.
  */
 import type { NonEmptyReadonlyArray } from "effect/Array"
-import * as Base64 from "effect/encoding/Base64"
 
 /** The source of an image or file: inline data or a URL. URLs are fetched by the vendor, never by Divisi. */
 export type Source =
@@ -149,6 +148,21 @@ export const between = (before: string, content: Content, after: string): Conten
 const isBytes = (part: ContentPart | MediaInput): part is MediaInput =>
   part.type !== "text" && "data" in part && part.data instanceof Uint8Array
 
+/** Encodes bytes as base64. Effect's encoder comes with its decoder, which a browser would load for nothing. */
+const base64Of = (bytes: Uint8Array): string => {
+  const digits = new TextEncoder().encode("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
+  const text = new Uint8Array(4 * Math.ceil(bytes.length / 3))
+  for (let from = 0, to = 0; from < bytes.length; from += 3, to += 4) {
+    const rest = bytes.length - from
+    const bits = (bytes[from]! << 16) | ((bytes[from + 1] ?? 0) << 8) | (bytes[from + 2] ?? 0)
+    text[to] = digits[bits >> 18]!
+    text[to + 1] = digits[(bits >> 12) & 63]!
+    text[to + 2] = digits[rest > 1 ? (bits >> 6) & 63 : 64]!
+    text[to + 3] = digits[rest > 2 ? bits & 63 : 64]!
+  }
+  return new TextDecoder().decode(text)
+}
+
 /**
  * Converts message content to the format in which it is sent and stored, encoding bytes as base64.
  *
@@ -164,7 +178,7 @@ const isBytes = (part: ContentPart | MediaInput): part is MediaInput =>
 export const content = (input: ContentInput): Content => {
   if (typeof input === "string") return input
   const [first, ...rest] = input.map(
-    (part): ContentPart => (isBytes(part) ? ({ ...part, data: Base64.encode(part.data) } as ContentPart) : part)
+    (part): ContentPart => (isBytes(part) ? ({ ...part, data: base64Of(part.data) } as ContentPart) : part)
   )
   return [first!, ...rest]
 }
