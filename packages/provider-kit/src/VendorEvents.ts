@@ -268,12 +268,21 @@ const check = ({ status }: Incoming): void => {
 /** Marks the end of a stream in OpenAI's APIs. */
 export const done = "[DONE]"
 
-const json = (text: string): { readonly value: unknown } | undefined => {
+/** Parses a JSON text; `undefined` if it is invalid. */
+const parsed = (text: string): unknown => {
   try {
-    return { value: JSON.parse(text) }
+    return JSON.parse(text)
   } catch {
     return undefined
   }
+}
+
+/** Parses the data of an event. Some servers encode it twice, so that it is a JSON string that contains the event. */
+const json = (text: string): unknown => {
+  const value = parsed(text)
+  if (typeof value !== "string") return value
+  const inner = value.trim()
+  return inner === done ? done : inner.startsWith("{") ? (parsed(inner) ?? value) : value
 }
 
 /** Keep-alive messages that some servers send as data. */
@@ -299,11 +308,12 @@ const withNulls = (text: string): string => {
  * unescaped characters. Returns `undefined` if any part cannot be parsed.
  */
 const salvaged = (given: string): ReadonlyArray<unknown> | undefined => {
-  if (heartbeat.test(given)) return []
+  // Some proxies send comments as data.
+  if (heartbeat.test(given) || given.trimStart().startsWith(":")) return []
   const text = trimmed(given)
   if (text === done) return [done]
   const whole = json(text) ?? json(withNulls(text)) ?? json(escaped(text))
-  if (whole !== undefined) return [whole.value]
+  if (whole !== undefined) return [whole]
   const pieces = text
     .split(/\n|(?<=[}\]])\s{0,8}(?:data:\s{0,8})?(?=\{)|^(?:data:\s{0,8}){1,4}/)
     .filter((piece) => piece?.trim())
@@ -313,7 +323,7 @@ const salvaged = (given: string): ReadonlyArray<unknown> | undefined => {
     if (plain.trim() === done) return [...events, done]
     const event = json(plain) ?? json(escaped(plain))
     if (event === undefined) return undefined
-    events.push(event.value)
+    events.push(event)
   }
   return events
 }
@@ -326,16 +336,17 @@ const parsedAll = (
   const events: Array<unknown> = []
   // Usage may follow the end.
   const ended = (at: number) => {
-    const behind = texts.slice(at + 1).flatMap((text) => (text.startsWith("{") ? (json(text)?.value ?? []) : []))
+    const behind = texts.slice(at + 1).flatMap((text) => (text.startsWith("{") ? (json(text) ?? []) : []))
     return { events: [...events, ...behind, ...(givesDone === true ? [done] : [])], end: {} }
   }
-  for (const [at, text] of texts.entries()) {
-    if (text.trim() === done) return ended(at)
+  for (let at = 0; at < texts.length; at += 1) {
+    const text = texts[at]!
     const event = json(text)
-    if (event !== undefined) {
-      events.push(event.value)
+    if (event !== undefined && event !== done) {
+      events.push(event)
       continue
     }
+    if (event === done || text.trim() === done) return ended(at)
     const several = salvaged(text)
     if (several === undefined) {
       return { events, end: { error: unreadable(`an event is not valid JSON: ${text.slice(0, shown)}`) } }

@@ -50,6 +50,13 @@ describe("a stream of events", () => {
     assert.deepStrictEqual(await read(response(["data: 1\n\ndata: 2"])), [1, 2])
   })
 
+  it("may have data that is encoded twice, and comments as data", async () => {
+    const events = ['{"a":1}', "[DONE]"].map((one) => `data: ${JSON.stringify(one)}\n\n`)
+    const comments = ": OPENROUTER PROCESSING, : keepalive".split(", ").map((one) => `data: ${one}\n\n`)
+    assert.deepStrictEqual(await read(response([...comments, ...events, "data: 2\n\n"])), [{ a: 1 }])
+    assert.deepStrictEqual(await read(response(['data: "words"\n\n', 'data: "{ no JSON"\n\n'])), ["words", "{ no JSON"])
+  })
+
   it("may begin with a mark of its byte order, and have lines of any length", async () => {
     const bytes = encoder.encode('\ufeffdata: "a"\n\n')
     for (let at = 0; at <= bytes.length; at++) {

@@ -73,6 +73,10 @@ export interface State {
    * The last event that contains text and is not a chunk. Used as the error message if the answer has no end marker.
    */
   readonly foreign: Json.Fields | undefined
+  /** Whether the first choice has arrived. */
+  readonly hasFirst: boolean
+  /** Chunks of choices other than the first. Whether they are the answer is known at its end. */
+  readonly held: ReadonlyArray<Json.Fields>
 }
 
 const initial: State = {
@@ -90,7 +94,9 @@ const initial: State = {
   isDone: false,
   model: undefined,
   usage: undefined,
-  foreign: undefined
+  foreign: undefined,
+  hasFirst: false,
+  held: []
 }
 
 const nothing: ReadonlyArray<WorkerPart> = []
@@ -402,6 +408,12 @@ const named = (before: State, { choices, model, usage }: Json.Fields, given: Jso
   return state.model !== undefined || typeof model !== "string" || model === "" ? state : { ...state, model }
 }
 
+/** Stores the model name, and that the first choice has arrived. */
+const begun = (before: State, chunk: Json.Fields, given: Json.Fields): State => {
+  const state = named(before, chunk, given)
+  return state.hasFirst ? state : { ...state, hasFirst: true }
+}
+
 /** Returns a delta or message as fields; a string becomes its content. PHP servers send an empty object as a list. */
 const piecesOf = (value: unknown, name: string): Json.Fields => {
   if (typeof value === "string") return { content: value }
@@ -438,14 +450,22 @@ const isSameCall = (left: unknown, right: unknown): boolean => {
   return Boolean(one.name) && one.name === other.name && one.arguments === other.arguments
 }
 
+/** Whether a choice is not the first one. */
+const isOther = (choice: unknown): boolean => Number(Json.fields(choice).index) > 0
+
 /**
  * Returns the choice of a chunk. Only one answer is requested, but some servers split it across choices: GitHub Copilot
  * sends the text in one and each tool call in another. Their calls are then added to the first choice.
  */
 const choiceOf = (chunk: Json.Fields): Json.Fields => {
-  const choices = Json.items(chunk.choices)
+  const listed = Json.items(chunk.choices)
+  if (listed.length < 2) return Json.object(listed[0] ?? undefined, "a choice")
+  const first = Math.max(
+    0,
+    listed.findIndex((one) => !isOther(one))
+  )
+  const choices = [listed[first], ...listed.filter((_, at) => at !== first)]
   const choice = Json.object(choices[0] ?? undefined, "a choice")
-  if (choices.length < 2) return choice
   const name = choice.message ? "message" : "delta"
   const own = Json.fields(choice[name])
   const ownCalls = Json.items(own.tool_calls)
@@ -497,11 +517,49 @@ const plainText = (chunk: Json.Fields): string | undefined => {
   const delta = Json.fields(choice.delta)
   const isPlain =
     typeof delta.content === "string" &&
+    !isOther(choice) &&
     (choice.finish_reason ?? undefined) === undefined &&
     hasOnly(chunk, plainFields.chunk) &&
     hasOnly(choice, plainFields.choice) &&
     hasOnly(delta, plainFields.delta)
   return isPlain ? (delta.content as string) : undefined
+}
+
+/** Stores a chunk without the first choice. */
+const hold = (state: State, chunk: Json.Fields, options: Options): Step<State> => {
+  const usage = options.readsUsage === false ? undefined : reportedIn(chunk)
+  const { usage: _, ...rest } = chunk
+  const chunks = Json.items(chunk.choices).map((choice) => ({ ...rest, choices: [choice] }))
+  return { state: { ...state, usage: later(state.usage, usage), held: [...state.held, ...chunks] }, parts: nothing }
+}
+
+/**
+ * Returns the state at the end of an answer. If the first choice never arrived, the earliest other one is the answer.
+ * Otherwise, only tool calls and the finish reason of other choices are used, and only if the first has none.
+ */
+const settled = (state: State, options: Options): Step<State> => {
+  const { calls, finish, held } = state
+  const [first] = held
+  if (first === undefined) return { state, parts: nothing }
+  const choiceIn = (chunk: Json.Fields) => Json.fields(Json.items(chunk.choices)[0])
+  if (state.hasFirst) {
+    const pieces = held.flatMap((chunk, at) => {
+      const choice = choiceIn(chunk)
+      return callsOfOther(choice, choice.message ? "message" : "delta", at)
+    })
+    const taken = calls.length > 0 ? { calls, parts: nothing } : takeCalls(calls, pieces)
+    const word = held.map((chunk) => finishOf(chunk, choiceIn(chunk))).find(Boolean) ?? ""
+    const next = { ...state, calls: taken.calls, held: [] }
+    return { state: finish === undefined ? ended(next, word) : next, parts: taken.parts }
+  }
+  const { index } = choiceIn(first)
+  const chunks = held.map((chunk) => {
+    const choice = choiceIn(chunk)
+    return choice.index === index ? { ...chunk, choices: [{ ...choice, index: 0 }] } : chunk
+  })
+  const step = nextOf({ ...state, held: [] }, chunks, options)
+  const whole = settled(step.state, options)
+  return { ...step, state: whole.state, parts: [...step.parts, ...whole.parts] }
 }
 
 /** Folds one chunk. */
@@ -511,9 +569,11 @@ const next = (before: State, event: unknown, options: Options): Step<State> => {
   if (Array.isArray(event)) return nextOf(before, event, options)
   const given = Json.object(event, "an event")
   const text = plainText(given)
-  if (text !== undefined) return written(named(before, given, given), { reasoning: "", text, skipped: none }, options)
+  if (text !== undefined) return written(begun(before, given, given), { reasoning: "", text, skipped: none }, options)
   const chunk = listed(Forms.chunkOf(given))
-  const state = named(before, chunk, given)
+  const choices = Json.items(chunk.choices)
+  const hasFirst = !choices.every(isOther)
+  const state = hasFirst ? begun(before, chunk, given) : named(before, chunk, given)
   const choice = choiceOf(chunk)
   const error = Errors.errorIn(chunk, choice)
   if (error !== undefined) {
@@ -521,6 +581,7 @@ const next = (before: State, event: unknown, options: Options): Step<State> => {
     return { state: used, parts: nothing, failure: Errors.reasonOfEvent(error) }
   }
   if (chunk.choices === undefined && chunk.usage === undefined) return foreign(state, chunk)
+  if (choices.length > 0 && !hasFirst) return hold(state, chunk, options)
   const word = finishOf(chunk, choice)
   const isFinal = Boolean(choice.message) && (word !== "" || chunk.object === "chat.completion")
   const delta = deltaOf(state, choice, isFinal)
@@ -564,12 +625,18 @@ const echoOf = ({ calls, echo, extra }: State, { model, reasoningEcho }: Options
 export const protocol = (options: Options = {}): Protocol<unknown, State> => ({
   initial,
   next: (state, event) => next(state, event, options),
-  failed: ({ failure }) => failure,
-  finishReason: (state) => finishReason(state, options),
-  last: (state) => last(state, options),
-  text: ({ final, text }) => (final === "" ? text : final),
+  failed: (state) => settled(state, options).state.failure,
+  finishReason: (state) => finishReason(settled(state, options).state, options),
+  last: (state) => {
+    const end = settled(state, options)
+    return end.parts.length === 0 ? last(end.state, options) : [...end.parts, ...last(end.state, options)]
+  },
+  text: (state) => {
+    const { final, text } = settled(state, options).state
+    return final === "" ? text : final
+  },
   usage: ({ usage }) => usageOf(usage),
   model: ({ model }) => model,
-  echo: (state) => echoOf(state, options),
+  echo: (state) => echoOf(settled(state, options).state, options),
   incomplete
 })

@@ -24,7 +24,8 @@ const unspecified = /_UNSPECIFIED$/
 
 const failureOf = (word: string): Ending => {
   const failure = Json.meaning(failures, word.toUpperCase())
-  return failure === undefined ? ending(word, "finishReason") : { type: "failed", failure }
+  if (failure === undefined) return ending(word, "finishReason")
+  return { type: "failed", failure: { ...failure, detail: `${failure.detail} (${word})` } }
 }
 
 /** The numeric values of Google's enumeration, which some proxies send instead of the names. */
