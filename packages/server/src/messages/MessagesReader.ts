@@ -3,6 +3,7 @@ import { isReadonlyArrayNonEmpty } from "effect/Array"
 import * as Turns from "../turns/Turns.ts"
 import { invalid } from "../wire/ApiError.ts"
 import * as Choice from "../wire/Choice.ts"
+import * as FieldNames from "../wire/FieldNames.ts"
 import * as Json from "../wire/Json.ts"
 import * as Preferences from "../wire/Preferences.ts"
 import * as Reading from "../wire/Reading.ts"
@@ -59,6 +60,7 @@ export function* read(body: Json.JsonObject, headers: Choice.Headers): Steps<Req
     // Clients return thinking blocks unchanged, even if they do not display them.
     carriesState: Json.isObject(body.thinking) && body.thinking.type !== "disabled",
     isStreamed: Json.optional(body.stream, "stream", Json.flag) ?? false,
-    notices: reading.notices
+    notices: reading.notices,
+    fieldNames: FieldNames.of(body, "max_tokens", "stop_sequences")
   }
 }

@@ -3,6 +3,7 @@ import { isReadonlyArrayNonEmpty } from "effect/Array"
 import * as Turns from "../turns/Turns.ts"
 import { invalid } from "../wire/ApiError.ts"
 import * as Choice from "../wire/Choice.ts"
+import * as FieldNames from "../wire/FieldNames.ts"
 import * as Json from "../wire/Json.ts"
 import * as Preferences from "../wire/Preferences.ts"
 import * as Reading from "../wire/Reading.ts"
@@ -58,7 +59,8 @@ export function* read(body: Json.JsonObject, headers: Choice.Headers): Steps<Req
     isStreamed: Json.optional(body.stream, "stream", Json.flag) ?? false,
     isCommented: Choice.isCommented(body, headers),
     isTagged: Choice.isTagged(body, headers),
-    notices: reading.notices
+    notices: reading.notices,
+    fieldNames: FieldNames.of(body, "max_output_tokens", "stop")
   }
   return CompactionItem.isTriggered(body.input) ? CompactionItem.summarizing(request) : request
 }

@@ -5,6 +5,7 @@ import type { RunResult } from "@divisi/core/Conductor"
 import type { BudgetExceeded } from "@divisi/core/Usage"
 import type { WorkerError, WorkerErrorReason } from "@divisi/core/Worker"
 import { ApiError, invalid, type Kind } from "../wire/ApiError.ts"
+import * as FieldNames from "../wire/FieldNames.ts"
 
 /** The client's error for one class of upstream failures. */
 interface Row {
@@ -195,8 +196,8 @@ export const ofStore = (cause: unknown, runId?: string | undefined): ApiError =>
 }
 
 /** Returns the error for a run that failed, was stopped or exceeded its budget. */
-export const of = ({ detail, ending, error, runId }: RunResult): ApiError => {
-  const message = detail ?? "The run ended without an answer."
+export const of = ({ detail, ending, error, runId }: RunResult, names?: FieldNames.FieldNames): ApiError => {
+  const message = FieldNames.inMessage(detail ?? "The run ended without an answer.", names)
   if (ending === "budget") {
     const isTime = (error as BudgetExceeded | undefined)?.limit === "durationMillis"
     return new ApiError({ kind: isTime ? "timeout" : "quota", message })
@@ -224,6 +225,7 @@ export const of = ({ detail, ending, error, runId }: RunResult): ApiError => {
   return new ApiError({
     kind: isAsked ? "invalid-request" : "server",
     message: isAsked ? message : `${message} (run ${runId})`,
+    field: isAsked ? FieldNames.subjectOf(message, names) : undefined,
     cause: error
   })
 }

@@ -8,6 +8,7 @@ import { AnswerText, type Journal, type RunEvent, type StepFailure, type Workflo
 import type { RunResult } from "@divisi/core/Conductor"
 import { defined } from "@divisi/core/Fields"
 import { ApiError } from "../wire/ApiError.ts"
+import * as FieldNames from "../wire/FieldNames.ts"
 import type { FailedStep, FinishReason, Part } from "../wire/Wire.ts"
 import * as CallId from "./CallId.ts"
 import * as Failure from "./Failure.ts"
@@ -36,6 +37,8 @@ export interface Options {
   readonly isTagged: boolean
   /** Ids of the calls whose results start this segment. Empty for the first segment of a run. */
   readonly given: ReadonlyArray<string>
+  /** The client's names for settings in messages. */
+  readonly fieldNames?: FieldNames.FieldNames | undefined
 }
 
 /** Converts the events of one segment to parts. */
@@ -281,7 +284,7 @@ export const make = (options: Options): SegmentParts => {
     answer = next
     if (isRoot) speakers?.hear(event)
     const notice = noticeOf(event)
-    if (notice !== undefined && notices.size < maxNotices) notices.add(notice)
+    if (notice !== undefined && notices.size < maxNotices) notices.add(FieldNames.inMessage(notice, options.fieldNames))
     const worded = ownWords?.(event) ?? event
     const noted = isRoot ? notes(worded) : nothing
     if (!isBegun) return nothing
@@ -337,7 +340,7 @@ export const make = (options: Options): SegmentParts => {
         ? [...textPart(StopText.end(stop), speakers?.who()), finish("refusal", result)]
         : [{ type: "refusal", text, by: speakers?.who() }, finish("refusal", result)]
     }
-    return failing(Failure.of(result))
+    return failing(Failure.of(result, options.fieldNames))
   }
 
   return { take, end, stop: () => failing(Failure.stopped) }

@@ -248,7 +248,8 @@ export const prepare = Effect.fnUntraced(function* (
     isShaped: request.output !== undefined && request.output.type !== "text",
     stopSequences: request.settings.stopSequences,
     isOneByOne: request.parallelToolCalls === false,
-    isTagged: request.isTagged === true
+    isTagged: request.isTagged === true,
+    fieldNames: request.fieldNames
   } as const
 
   const segment = (

@@ -10,6 +10,7 @@ import { Dialects } from "@divisi/provider-kit"
 import { invalid } from "./ApiError.ts"
 import * as Canonical from "./Canonical.ts"
 import * as Choice from "./Choice.ts"
+import * as FieldNames from "./FieldNames.ts"
 import * as Json from "./Json.ts"
 import * as OpenAi from "./OpenAi.ts"
 import { preference, type Reading } from "./Reading.ts"
@@ -325,7 +326,7 @@ const parallelIn = (choice: unknown): boolean | undefined =>
 export const read = (body: Json.JsonObject, reading: Reading, mostTemperature: number): Settings => {
   review(body, reading)
   return {
-    maxOutputTokens: demand(body, ["max_completion_tokens", "max_output_tokens", "max_tokens"], tokens),
+    maxOutputTokens: demand(body, FieldNames.limits, tokens),
     temperature: preference(reading, body.temperature, "temperature", number(0, mostTemperature)),
     seed: preference(reading, body.seed, "seed", seed),
     stopSequences: demand(body, ["stop", "stop_sequences"], stops),

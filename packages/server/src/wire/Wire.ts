@@ -17,6 +17,7 @@ import type { TokenRecord } from "../segment/TokenRecords.ts"
 import * as TokenRecords from "../segment/TokenRecords.ts"
 import type { ApiError } from "./ApiError.ts"
 import type { Choice, Headers } from "./Choice.ts"
+import type { FieldNames } from "./FieldNames.ts"
 import type { JsonObject } from "./Json.ts"
 import type { Steps } from "./Steps.ts"
 
@@ -78,6 +79,8 @@ export interface Request {
   readonly carriesState: boolean
   /** Human-readable descriptions of the parts of the request that were dropped. */
   readonly notices: ReadonlyArray<string>
+  /** The client's names for settings in messages. */
+  readonly fieldNames?: FieldNames | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
