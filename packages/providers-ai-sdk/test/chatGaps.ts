@@ -14,6 +14,7 @@ const reasons = {
 
 const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
   encoding: [
+    "comment-as-data",
     "data-twice",
     "empty-data",
     "fields-in-capitals",
@@ -57,6 +58,7 @@ const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
     "named-event",
     "no-success",
     "object-error",
+    "only-a-string",
     "page-with-status-200",
     "quota-with-status-200",
     "within-the-delta",
@@ -76,6 +78,8 @@ const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
     "candidates-with-calls",
     "choices-apart",
     "choices-apart-in-stream",
+    "choices-interleaved",
+    "choices-swapped-in-a-chunk",
     "cloudflare-calls",
     "cloudflare-response",
     "cloudflare-result",
@@ -101,6 +105,7 @@ const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
     "parameters-of-a-call",
     "reasoning-details-alone",
     "reasoning-text",
+    "second-choice-first",
     "spoken-words",
     "text-of-dashscope",
     "thinking-blocks",

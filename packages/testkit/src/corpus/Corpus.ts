@@ -18,6 +18,7 @@ import { agentRequests } from "./agentRequests.ts"
 import { callForms } from "./calls.ts"
 import { chat } from "./chat.ts"
 import { chatForms } from "./chatForms.ts"
+import { fieldForms } from "./fieldForms.ts"
 import { generateContent } from "./generateContent.ts"
 import { interrupted } from "./interrupted.ts"
 import { messages } from "./messages.ts"
@@ -43,6 +44,7 @@ export const rows: ReadonlyArray<Row> = [
   ...requests,
   ...requestForms,
   ...agentRequests,
+  ...fieldForms,
   ...interrupted
 ]
 
