@@ -129,7 +129,7 @@ const frameOf = (context: Endpoint.Context, owner: string, text: string, held: H
   const { limits } = context
   const read = Effect.flatMap(Body.ofText(text, { limits, owner, held }), (received) =>
     Effect.map(Endpoint.inLane(context, received, received.json), (body) => ({
-      received: { bytes: received.bytes, json: Effect.succeed(body), body },
+      received: { ...received, json: Effect.succeed(body), body },
       held
     }))
   )
