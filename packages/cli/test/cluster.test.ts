@@ -33,7 +33,7 @@ describe.skipIf(!hasPostgres)("divisi cluster", () => {
       environment: environment(),
       onOutput: (output, child) => {
         kill = (signal) => void child.kill(signal)
-        if (output.includes("Executes runs")) up.resolve()
+        if (output.includes("Executing runs")) up.resolve()
       }
     })
     ended.then(({ errors }) => up.reject(new Error(errors)))
