@@ -98,10 +98,25 @@ interface Way {
 }
 
 /** Scripts without spaces between words: "정답은 B입니다". */
-const asian = "[\\p{Script=Han}\\p{Script=Hangul}\\p{Script=Hiragana}\\p{Script=Katakana}]"
+const asian = "[\\p{Script=Han}\\p{Script=Hangul}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}]"
+
+/** "Correct", in the languages of the answers. */
+const right =
+  "correct[aeo]?|right|best|richtig\\p{L}*|korrekt\\p{L}*|juste|bonne|corrett[ao]|giust[ao]|esatt[ao]|corret[ao]|cert[ao]|juiste?|rätt|riktige?|rigtige?|poprawn\\p{L}*|prawidłow\\p{L}*|správn\\p{L}*|točan|točn\\p{L}*|tačan|corectă?|верн\\p{L}*|правильн\\p{L}*|вірн\\p{L}*|σωστ\\p{L}*|helyes|oikea|doğru|đúng|benar|tepat|sahihi|נכונ\\p{L}*|הנכונ\\p{L}*|صحيح\\p{L}*|الصحيح\\p{L}*|درست|सही|সঠিক"
+
+/** Nouns for a choice, in the same languages. */
+const nouns = `${choiceWords}|alternativ|(?:${answerWords})\\p{L}{0,4}|statement|claim|утверждение|ответ|seçenek|şık|विकल्प|বিকল্প|گزینه|الخيار|האפשרות|επιλογή|wariant|možnost|svarsalternativ`
+
+/** Words that may stand between these and the letter: copulas, articles and concluding words. */
+const links =
+  "is|are|must be|should be|would be|will be|ist|lautet|est|es|sería|è|é|seria|är|er|on|jest|je|este|to|là|adalah|είναι|это|є|هو|هي|היא|הוא|the|la|le|el|il|die|das|a(?=\\s+letra)|η|το|here|also|so|thus|therefore|hence|then|clearly|donc|dunque|quindi|logo|portanto|entonces|somit|daher|dus|alltså|altså|więc|deci|dakle|tehát|siis|таким образом|значит|do"
+
+/** Text after a letter that does not continue its sentence. */
+const rest =
+  "(?=['’](?:[dt][ıiuü]r|s)(?!\\p{L})|\\s*[)\\]}›:]|\\s*[.,;!।。]|\\s*(?:$|\\n)|\\s+(?:şıkkı\\p{L}*|है|ہے|است)|(?:번|입니다|です|である))"
 
 const way = (before: string, letters: string, isSmall = false, after = ""): Way => {
-  const letter = `[(\\[{]{0,3}(?<letter>[${letters}])(?!(?!${asian})[\\p{L}\\p{N}]|['’]\\p{L}|\\s*[+^=×*/]\\s*\\w|\\.\\w)[)\\]}]*`
+  const letter = `[(\\[{]{0,3}(?<letter>[${letters}])(?!(?!${asian})[\\p{L}\\p{N}]|['’](?![dt][ıiuü]r)\\p{L}|\\s*[+^=×*/]\\s*\\w|\\.\\w)[)\\]}]*`
   return { pattern: new RegExp(`${before}${letter}${after}`, "giu"), isSmall }
 }
 
@@ -110,12 +125,33 @@ const end = "(?=\\s*(?:[.!,;›]|$|\\n))"
 /** Patterns for stating an answer, in groups. Later groups are used only if earlier ones do not match. */
 const waysOf = (letters: string): ReadonlyArray<ReadonlyArray<Way>> => {
   const label = `(?:(?<!\\p{L})(?:${answerWords})s?|${joinedWords})`
+  const phrase = `(?<!\\p{L})(?:(?:${right}|${nouns}|${links})[\\s,:]+)*?(?:${right}|${nouns})[\\s:]+(?:(?:${right}|${nouns}|${links})[\\s:]+){0,5}`
   const stated = [
     way(`‹\\s*${options}\\s*`, letters, true),
     way(`${label}\\s*[:=]\\s*${options}\\s*`, letters, true),
     way(
       `${label}[^\\n:.‹]{0,40}?(?:\\b|\\s|(?<=${asian}))(?:${is})\\s*(?:(?:${adverbs}),?\\s+)?${options}\\s*`,
       letters
+    ),
+    way(phrase, letters, false, rest),
+    way(
+      `(?:(?<!\\p{L})(?:${nouns})\\s+|选项|選項|選択肢|(?<=^|[\\n.,]\\s*))`,
+      letters,
+      false,
+      `(?:\\s+(?:${links}))*\\s*(?:(?:${right})(?!\\p{L})(?=\\s*(?:[.,;!।。]|$|\\n)|\\s+(?:है|ہے)|\\s+(?:answer|choice|option)\\b)|是?正确|是?正確|が正し|が正解|[가이] 정답|[가이] 맞|सही)(?!\\s+(?:if|for|only|when))`
+    ),
+    way(
+      "(?<!\\p{L})the\\s+(?:(?:false|incorrect|untrue|wrong|invalid)\\s+(?:statement|claim|assertion|sentence)|(?:statement|claim|option|choice|one|assertion)\\s+(?:that|which)\\s+is\\s+(?:not\\s+\\p{L}+|false|incorrect|untrue|wrong))\\s+is:?\\s+",
+      letters,
+      false,
+      rest
+    ),
+    way("\\b(?:incorrect|untrue)\\s+(?:statement|claim)\\s+is\\s+", letters, false, rest),
+    way(
+      `(?<!\\p{L})(?:go(?:es|ing)? for|elegimos|escolhemos|wählen|choisissons|scegliamo|выбираем|выбираю|вибираю|seçiyoruz|chọn|pilih|kies|välj|väljer|velger|wybieram|volím)\\s+(?:(?:${nouns})\\s+)?`,
+      letters,
+      false,
+      rest
     ),
     way(`${label}\\s+(?:is|:)\\s*${options}\\s*`, letters, true, "(?<=[)\\]}])(?=\\s*[.!]?\\s*(?:$|\\n))"),
     way(`${label}\\s*(?=\\()`, letters, true),
@@ -230,10 +266,26 @@ const waysOf = (letters: string): ReadonlyArray<ReadonlyArray<Way>> => {
   return [stated, pointed, alone]
 }
 
-const known = new Map<string, ReadonlyArray<ReadonlyArray<Way>>>()
+/** The patterns for a set of letters. */
+interface Patterns {
+  readonly ways: ReadonlyArray<ReadonlyArray<Way>>
+  /** A letter that the rest of its sentence calls wrong. */
+  readonly calledWrong: RegExp
+  /** Text before a letter that ends with another letter. */
+  readonly second: RegExp
+  /** Text after a letter that continues with another letter. */
+  readonly hedged: RegExp
+}
 
-const ways = (letters: string): ReadonlyArray<ReadonlyArray<Way>> => {
-  const found = known.get(letters) ?? waysOf(letters)
+const known = new Map<string, Patterns>()
+
+const patternsFor = (letters: string): Patterns => {
+  const found = known.get(letters) ?? {
+    ways: waysOf(letters),
+    calledWrong: calledWrong(letters),
+    second: new RegExp(`(?<![\\p{L}])[${letters}][)\\]]*\\s*(?:,|/|&|and|or|,\\s*(?:and|or))\\s*$`, "u"),
+    hedged: hedged(letters)
+  }
   known.set(letters, found)
   return found
 }
@@ -245,7 +297,8 @@ const disowned =
 const isWord = new RegExp(`^ (?!(?:${connectors})\\b)\\p{Ll}`, "u")
 
 /** A statement about other people's choices: "Some students choose A". */
-const ofOthers = /\b(?:students?|people|some|many|others?|they|someone|beginners|candidates|most)\b[^.\n:;]{0,30}$/i
+const ofOthers =
+  /\b(?:students?|people|some|many|others?|they|someone|roommate|friend|classmates?|brother|sister|teacher|tutor|user|beginners|candidates|most)\b[^.\n:;]{0,30}$/i
 
 /** A letter that the rest of its sentence calls wrong. */
 const calledWrong = (letters: string) =>
@@ -259,11 +312,13 @@ const isSubject =
   /^[)\]}]*\s+(?:is (?:not|wrong|incorrect|false|too|only|also|a|an)|isn't|was|would|could|can|cannot|can't|does|doesn't|did|has|had|may|might|seems|fails|ignores|states|says|violates|contradicts|describes|refers|assumes|gives|misses|confuses|requires|implies)\b/
 
 /** Whether a second letter, or a doubt, directly follows the first letter. */
-const isHedged = (rest: string, letters: string): boolean =>
+const hedged = (letters: string): RegExp =>
   new RegExp(
     `^[)\\]}.]*\\s*(?:(?:,|/|&|\\||;)\\s*(?:and|or)?|and|or|und|oder|ou|et|o|y|e|u|и|или|або|veya|ve|atau|dan|或|和|または|또는|أو|و)\\s*(?:the\\s+)?(?:(?:${choiceWords})\\s*)?[(\\[]*(?:[${letters}](?<![AI](?=\\s+\\p{Ll}))(?![\\p{L}\\p{N}'’])|(?<=[(\\[])[${letters.toLowerCase()}](?=[)\\]]))`,
     "u"
-  ).test(rest) || /^[)\]}]*\s*(?:\?|or\b|\(?(?:maybe|perhaps|not sure|a guess))/i.test(rest)
+  )
+
+const doubted = /^[)\]}]*\s*(?:\?|or\b|\(?(?:maybe|perhaps|not sure|a guess))/i
 
 interface Statement {
   readonly at: number
@@ -271,24 +326,21 @@ interface Statement {
   readonly letter: string | undefined
 }
 
-const statements = (text: string, { isSmall, pattern }: Way, letters: string): ReadonlyArray<Statement> =>
+const statements = (text: string, { isSmall, pattern }: Way, patterns: Patterns): ReadonlyArray<Statement> =>
   [...text.matchAll(pattern)].flatMap((match): ReadonlyArray<Statement> => {
     const found = match.groups!.letter!
     const at = match.index + match[0].lastIndexOf(found)
     const rest = text.slice(at + 1)
-    const before = text.slice(0, at).replace(/[([{]+$/, "")
     const letter = found.toUpperCase()
     if (!isSmall && found !== letter) return []
     if (found !== letter && !/^\s*(?:[)\]}›]|[.,;!]?\s*(?:$|\n))/.test(rest)) return []
     if (/[AI]/.test(letter) && isWord.test(rest)) return []
     if (isSubject.test(rest) && !/is\s+(?:correct|right)/.test(match[0])) return []
     const lead = text.slice(Math.max(0, match.index - 60), match.index)
-    if (disowned.test(lead) || ofOthers.test(lead) || calledWrong(letters).test(rest)) return []
-    const isSecond = new RegExp(`(?<![\\p{L}])[${letters}][)\\]]*\\s*(?:,|/|&|and|or|,\\s*(?:and|or))\\s*$`, "u").test(
-      before
-    )
+    if (disowned.test(lead) || ofOthers.test(lead) || patterns.calledWrong.test(rest)) return []
+    const isSecond = patterns.second.test(text.slice(Math.max(0, at - 40), at).replace(/[([{]+$/, ""))
     if (!isChosen(text, { start: at, end: at + 1 })) return []
-    return [{ at, letter: isSecond || isHedged(rest, letters) ? undefined : letter }]
+    return [{ at, letter: isSecond || patterns.hedged.test(rest) || doubted.test(rest) ? undefined : letter }]
   })
 
 /** Predicates in favor of a letter that is the subject of a sentence. */
@@ -356,10 +408,13 @@ const evasions =
  * ```
  */
 export const extract = (text: string, letters: string = defaultLetters): string | undefined => {
-  const said = plain(withoutStruck(spoken(text)))
-  const [stated, pointed, alone] = ways(letters)
+  const shown = withoutStruck(spoken(text))
+  const verified = onlyVerified(shown, letters)
+  const said = withoutContrast(plain(shown.replace(boldEnd, "$1\n$2")))
+  const patterns = patternsFor(letters)
+  const [stated, pointed, alone] = patterns.ways
   for (const kind of isListing(said, letters) ? [stated!, pointed!] : [stated!, pointed!, alone!]) {
-    const found = kind.flatMap((one) => statements(said, one, letters))
+    const found = kind.flatMap((one) => statements(said, one, patterns))
     const evaded = [...said.matchAll(evasions)].map(({ index }) => ({ at: index, letter: undefined }))
     if (found.length === 0) {
       const only = kind === pointed ? favoured(said, letters) : undefined
@@ -372,12 +427,35 @@ export const extract = (text: string, letters: string = defaultLetters): string 
     if (chosen === undefined || isUnchosen(said, chosen.at + 1)) return undefined
     const isRival = ({ at, letter }: Statement) =>
       letter !== undefined && letter !== chosen.letter && !isReplaced(said.slice(at + 1, chosen.at), true)
-    const strong = ways(letters)[0]!
-      .slice(0, 3)
-      .flatMap((one) => statements(said, one, letters))
+    const strong = patterns.ways[0]!.slice(0, 3).flatMap((one) => statements(said, one, patterns))
     return strong.some(({ at }) => at === chosen.at) && strong.some(isRival) ? undefined : chosen.letter
   }
-  return undefined
+  return verified
+}
+
+/** A bold letter at the end of a text, after a sentence. */
+const boldEnd = /([.!?:)\]]\s+)\*\*\(?([A-Z])\)?\.?\*\*(?=\s*$)/
+
+/** Matches the rejected letter of a contrast: "isn't A but", and an introduction that names eliminated letters. */
+const contrasts =
+  /(?:(is|was)n['’]t|\b(is|was)? ?\bnot|nicht|n['’]est pas|\bno es|\bnão é|\bnon è|не)\s+(?:(?:option|choice)\s+)?\(?[A-J]\)?,?\s+(?:but|sondern|mais|sino|mas|ma|а)(?:\s+rather)?(?=\s+\(?[A-J]\b)|不是\s*[A-J][,，]?\s*而(?=是)|\S{1,3}\s*[가이]\s*아니라\s*(?=[A-J])|\b(?:after|having|by)\s+(?:eliminat|rul|exclud|discard|reject)\w+[^.\n]{0,80}?,\s+(?=only\b|the\b)/gi
+
+const withoutContrast = (text: string): string => text.replace(contrasts, (_, one, two) => ((one ?? two) ? "is" : ""))
+
+const approved = /^\W*(?:✓|✔|✅|☑|correct|right|true|yes)(?!\p{L})/iu
+const disapproved = /^\W*(?:✗|✘|❌|✖|❎|wrong|incorrect|false|no|not)(?!\p{L})/iu
+
+/** Returns the only choice that a list approves if it rejects every other one: "A) ✗", "B) ✓". */
+const onlyVerified = (text: string, letters: string): string | undefined => {
+  const lines = text.split("\n", 60).flatMap((line) => {
+    const found = /^[\s*_(|-]*(?:(?:option|choice)\s+)?([A-Z])[\s*_]*[).:|–—✓✔✅☑✗✘❌✖❎-]/iu.exec(line)
+    if (found === null || !letters.includes(found[1]!)) return []
+    const said = line.slice(found[0].length - 1).replace(/^[).:|–—-]/, "")
+    return [{ letter: found[1]!, isApproved: approved.test(said), isRejected: disapproved.test(said) }]
+  })
+  const chosen = lines.filter(({ isApproved }) => isApproved)
+  const others = lines.filter(({ isRejected }) => isRejected)
+  return chosen.length === 1 && others.length > 0 && others.length === lines.length - 1 ? chosen[0]!.letter : undefined
 }
 
 /** Whether a text lists the choices, one per line. */

@@ -295,6 +295,7 @@ export const isChosen = (text: string, { end, start }: Span): boolean => {
   const behind = /^[\s›]*[().:\]}–—-]/.test(said) ? "" : said
   if (/[?？؟]/.test(mark) && behind === said) return false
   if (isDoubted(before) || isDenied(behind)) return false
+  if (/\bunless\b/i.test(before)) return false
   if (/\bif\b/i.test(before) && English.conditional.test(before)) return false
   const previous = previousSentence(text, start - before.length)
   if (English.announcement.test(previous) || English.refusal.test(previous)) return false
@@ -303,7 +304,9 @@ export const isChosen = (text: string, { end, start }: Span): boolean => {
 
 /** Whether the text directly after the letter of a choice retracts it. */
 export const isUnchosen = (text: string, end: number): boolean => {
-  const tail = /^[^\n]{0,160}/.exec(text.slice(end))![0]
+  const line = /^[^\n]{0,160}/.exec(text.slice(end))![0]
+  const next = /^\n+([^\n]{1,160})/.exec(text.slice(end + line.length, end + line.length + 200))?.[1] ?? ""
+  const tail = objection.test(next) ? `${line} ${next}` : line
   if (!/\p{L}/u.test(tail)) return false
   if (English.retraction.test(tail) || English.denial.test(tail) || English.refusal.test(tail)) return true
   const around = `${text.slice(Math.max(0, end - 200), end)} ${tail}`
