@@ -295,7 +295,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // A process that was taken over writes on.
   unfenced: {
-    seed: 0,
+    seed: 23,
     survival: true,
     file: "core/src/journal/MemoryJournal.ts",
     edits: [
@@ -307,7 +307,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // What is written does not have to be next by its number.
   "number-unchecked": {
-    seed: 0,
+    seed: 33,
     survival: true,
     file: "core/src/journal/MemoryJournal.ts",
     edits: [{ from: "kept.entries.length !== seq)", to: "kept.entries.length < seq)" }]

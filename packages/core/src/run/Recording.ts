@@ -580,6 +580,8 @@ export const open = Effect.fnUntraced(function* (
     const before = past.events.size === 0 ? undefined : past.events.get(nameOf(event))?.pop()
     if (before === undefined) {
       writer.add({ type: "event", event })
+      // A first call may wait for minutes, for example for a rate limit, and the run can be found meanwhile.
+      if (event.type === "run-started" && event.runId === run) writer.soon()
       return event
     }
     if (event.type === "run-started" && before.type === "run-started" && event.runId === run) {
