@@ -34,7 +34,7 @@ export interface Prepared {
   readonly folder: string
 }
 
-/** A case that did not hold. */
+/** A case that failed. */
 export interface Problem {
   readonly subject: string
   readonly seed: number
@@ -50,7 +50,7 @@ const copyOf = (folder: string): string => {
   return copy
 }
 
-/** Makes all subjects in a folder of the system's, and uses each whole; {@link close} removes it. */
+/** Creates all subjects in a temporary folder and uses each one undamaged; {@link close} removes the folder. */
 export const prepare = async (): Promise<ReadonlyArray<Prepared>> => {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-bytes-"))
   const prepared: Array<Prepared> = []

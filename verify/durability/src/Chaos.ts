@@ -17,14 +17,14 @@ import * as Clients from "./chaos/Clients.ts"
 import { command, Server } from "./chaos/Server.ts"
 import * as Vendor from "./chaos/Vendor.ts"
 
-/** How much is tried. */
+/** The size of a test. */
 export interface Options {
   readonly seed: number
   readonly questions: number
   readonly faults: number
   /** The kinds of faults; all by default. */
   readonly only?: ReadonlyArray<string> | undefined
-  /** How many questions are asked at once; 16 by default. */
+  /** The number of questions in flight at the same time. Default: 16. */
   readonly atOnce?: number | undefined
 }
 
@@ -33,7 +33,7 @@ export interface Found {
   readonly seed: number
   readonly questions: number
   readonly answered: number
-  /** How many of each kind of fault there were. */
+  /** The number of faults of each kind. */
   readonly faults: Readonly<Record<string, number>>
   readonly seconds: number
   readonly sums: Books.Sums
@@ -131,7 +131,7 @@ const planned = ({ faults, only, questions, seed }: Options) => {
 // Chaos
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The clocks of the servers, in minutes from that of the database. */
+/** The clocks of the servers, in minutes relative to the clock of the database. */
 const clockMinutes = [0, -47, 95, 26 * 60]
 
 /** Cuts connections to the database. */
@@ -149,7 +149,7 @@ const cutting =
       )
     }).pipe(Effect.scoped, Effect.ignore, Effect.runPromise)
 
-/** The result for people. */
+/** The result as readable text. */
 export const format = ({ answered, faults, logs, problems, questions, seconds, seed, sums }: Found): string => {
   const count = Object.values(faults).reduce((sum, some) => sum + some, 0)
   const kinds = Object.entries(faults).map(([name, some]) => `${some} ${name}`)

@@ -41,7 +41,7 @@ const lose = (bytes: Buffer, draw: Seed.Draw): Damaged => {
   }
 }
 
-/** Damages bytes in one place: a bit, an end, a block. */
+/** Damages bytes at one position: changes a bit, cuts off the end, or overwrites a block. */
 export const make = (bytes: Buffer, seed: number): Damaged => {
   const draw = Seed.draw(seed)
   const kinds = bytes.length === 0 ? [cut] : [flip, flip, flip, cut, block, lose]

@@ -15,13 +15,13 @@ import * as Watch from "./disks/Watch.ts"
 
 type Ended = Process.Ended
 
-/** What happens to a command. */
+/** A fault that happens while a command runs. */
 interface Condition {
   readonly name: string
   readonly during: (trial: Trial) => Promise<ReadonlyArray<Ended>>
-  /** What is put right afterwards. */
+  /** Removes the fault afterwards. */
   readonly after?: (disk: Disk.Disk) => void
-  /** Why it cannot be tried where folders take the place of disks. */
+  /** Why the fault cannot be simulated with folders instead of mounted disks. */
   readonly needsMount?: string | undefined
 }
 
@@ -29,7 +29,7 @@ interface Trial {
   readonly command: Command.Command
   readonly disk: Disk.Disk
   readonly draw: Seed.Draw
-  /** What it takes when nothing happens to it. */
+  /** The pages that the command needs without a fault. */
   readonly pages: number
 }
 
@@ -44,7 +44,7 @@ const start = (
   try {
     outputFile = file === undefined ? undefined : fs.openSync(file, "w")
   } catch (error) {
-    // A shell says so, and does not begin.
+    // The shell reports the error and does not start the command.
     return Promise.resolve({ code: 1, output: "", errors: (error as Error).message })
   }
   const within = [...disk.within(), ...(options.within ?? [])]
@@ -59,7 +59,7 @@ const start = (
 
 const once = async (trial: Trial) => [await start(trial, trial.command.args)]
 
-/** Less than the command needs when nothing happens to it. */
+/** A number of pages smaller than the command needs without a fault. */
 const fill = ({ disk, draw, pages }: Trial) => disk.fill(Seed.below(draw, pages))
 
 const empty = ({ empty }: Disk.Disk) => empty()
@@ -114,7 +114,7 @@ export const conditions: ReadonlyArray<Condition> = [
   }
 ]
 
-/** A case that did not hold. */
+/** A case that failed. */
 export interface Problem {
   readonly seed: number
   readonly command: string
@@ -122,7 +122,7 @@ export interface Problem {
   readonly problem: string
 }
 
-/** How a case went: whether the command was refused, or went through. */
+/** The outcome of a case: the command was refused, or succeeded. */
 export type Outcome = "refused" | "done"
 
 const checkWords = ({ code, errors }: Ended, what: string) => {
@@ -149,13 +149,13 @@ const goOn = async (trial: Trial, expected: unknown, isDone: boolean) => {
   if (left.length > 0) throw new Command.Broken(`it left ${left.join(", ")}`)
 }
 
-/** What a command leaves when nothing happens to it, and the pages that it takes. */
+/** What a command leaves on disk without a fault, and the pages that it needs. */
 interface Alone {
   readonly left: unknown
   readonly pages: number
 }
 
-/** Where disks are mounted, and what commands leave when nothing happens to them. */
+/** The mounted disks, and what commands leave on them without a fault. */
 export interface Bench {
   readonly root: string
   readonly conditions: ReadonlyArray<Condition>
@@ -165,12 +165,12 @@ export interface Bench {
   readonly close: () => Promise<void>
 }
 
-/** What is not tried where folders take the place of disks, and why. */
+/** The faults that are not tested with folders instead of mounted disks, and the reasons. */
 export const untried: ReadonlyArray<string> = conditions.flatMap(({ name, needsMount }) =>
   needsMount === undefined ? [] : [`${name} (${needsMount})`]
 )
 
-/** Opens it, with mounted disks inside of `Disk.enter`, else with folders in their place. */
+/** Opens the bench: with mounted disks inside of `Disk.enter`, otherwise with folders. */
 export const open = async (isMounted: boolean): Promise<Bench> => {
   const server = http.createServer((_, response) => response.end(Command.model))
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
@@ -220,7 +220,7 @@ const caseOf = ({ commands, conditions }: Bench, seed: number) => ({
   condition: conditions[(seed + Math.floor(seed / commands.length)) % conditions.length]!
 })
 
-/** What happens in a case. */
+/** The fault of a case. */
 export const conditionOf = (bench: Bench, seed: number): string => caseOf(bench, seed).condition.name
 
 /** One case: a command and a condition, by the seed. */

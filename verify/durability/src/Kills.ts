@@ -17,11 +17,14 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as World from "./kills/World.ts"
 
-/** What was found. */
+/** The result of a test. */
 export interface Found {
   readonly kills: number
   readonly runs: number
-  /** What the vendor was asked, what the journal has as answered, and what was in doubt at a kill. */
+  /**
+   * The requests that the vendor received, the calls with an answer in the journal, and the calls that were unconfirmed
+   * at a kill.
+   */
   readonly asked: number
   readonly answered: number
   readonly inDoubt: number
@@ -39,7 +42,7 @@ const begin = (file: string, ...args: ReadonlyArray<string>): ChildProcess => {
   })
 }
 
-/** A place with a vendor, and a folder for the journal and the accounts. */
+/** A vendor, and a folder for the journal and the accounts. */
 interface Place {
   readonly folder: string
   readonly port: string
@@ -80,7 +83,7 @@ const place: Effect.Effect<Place, never, Scope.Scope> = Effect.map(
 // Books
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The attempts of a run that were begun, and of which nobody knows what became. */
+/** The attempts of a run that have started and whose outcome is unknown. */
 const doubtsIn = (entries: ReadonlyArray<Journal.Entry>): ReadonlySet<string> => {
   const open = new Set<string>()
   for (const entry of entries) {
@@ -95,7 +98,7 @@ const doubtsIn = (entries: ReadonlyArray<Journal.Entry>): ReadonlySet<string> =>
 const unfinished = (journal: Journal.Journal) =>
   Effect.map(journal.list(), (runs) => runs.filter(({ ending }) => ending === undefined).map(({ run }) => run))
 
-/** Adds the calls that are in doubt now. One stays in doubt until somebody who goes on with its run has told it. */
+/** Adds the calls that are unconfirmed now. A call stays unconfirmed until the resumed run has reported it. */
 const addDoubts = (journal: Journal.Journal, known: Set<string>) =>
   Effect.gen(function* () {
     for (const run of yield* unfinished(journal)) for (const call of doubtsIn(yield* journal.read(run))) known.add(call)
@@ -104,7 +107,7 @@ const addDoubts = (journal: Journal.Journal, known: Set<string>) =>
 const count = (entries: ReadonlyArray<Journal.Entry>, type: string): number =>
   entries.filter((entry) => entry.type === type).length
 
-/** What does not hold of a run that has ended. */
+/** The violated conditions of a run that has ended. */
 const problemsOf = (run: string, entries: ReadonlyArray<Journal.Entry>, asked: number, whole: string) => {
   const problems: Array<string> = []
   const events = Journal.eventsOf(entries)
@@ -118,7 +121,7 @@ const problemsOf = (run: string, entries: ReadonlyArray<Journal.Entry>, asked: n
   return problems.map((problem) => `run ${run} ${problem}`)
 }
 
-/** Calls for which something was set aside, and whose process died before it had written that it begins them. */
+/** Calls with a reservation whose process was killed before it wrote their intent. */
 const unsentIn = (file: string) =>
   Effect.sync((): ReadonlyArray<string> => {
     const database = new DatabaseSync(file)
@@ -127,7 +130,7 @@ const unsentIn = (file: string) =>
     return rows.map(({ call }) => String(call))
   })
 
-/** Compares the books of the vendor, the journal and the account, once all runs have ended. */
+/** Compares the records of the vendor, the journal and the account after all runs have ended. */
 const compare = (place: Place, journal: Journal.Journal, kills: number, inDoubt: number) =>
   Effect.gen(function* () {
     const book = yield* Effect.promise(place.book)
@@ -158,7 +161,7 @@ const compare = (place: Place, journal: Journal.Journal, kills: number, inDoubt:
     return found
   })
 
-/** Goes on with all runs that have not ended, to their end. */
+/** Resumes all unfinished runs until they end. */
 const finish = ({ ask, folder }: Place, journal: Journal.Journal) =>
   Effect.gen(function* () {
     const accounts = yield* DiskAccounts.make({ file: `${folder}/accounts.sqlite` })
@@ -175,7 +178,7 @@ const finish = ({ ask, folder }: Place, journal: Journal.Journal) =>
 // Kills
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How long a process lives at most once its runs go on, in milliseconds. */
+/** The maximum lifetime of a process after its runs resume, in milliseconds. */
 const mostMillis = 500
 
 /** Kills so often at random moments, or until the time is over; then lets all runs end and compares the books. */
@@ -205,7 +208,7 @@ export const random = (
     return yield* compare(here, journal, kills, inDoubt.size)
   }).pipe(Effect.scoped, Effect.runPromise)
 
-/** How often the journal of one run is written at most. */
+/** The maximum number of journal writes of one run. */
 const mostWrites = 40
 
 /** Kills before and after each write of a run's journal in turn; the run has to be the one that it would have been. */

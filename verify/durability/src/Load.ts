@@ -24,7 +24,7 @@ export interface Options {
   readonly pauseSeconds?: number | undefined
 }
 
-/** The memory of the server after some runs, in bytes: its heap after a collection, and that of the process. */
+/** The memory of the server after some runs, in bytes: its heap after a collection, and the memory of the process. */
 export interface Point {
   readonly runs: number
   readonly seconds: number

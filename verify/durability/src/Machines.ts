@@ -33,11 +33,11 @@ export interface Options {
   readonly minutes?: number | undefined
   /** Fails if the runs have not ended after so many seconds. Default: no limit. */
   readonly limitSeconds?: number | undefined
-  /** How many faults there are at a time, each of another server. Default: 1. */
+  /** The number of faults at the same time, each at a different server. Default: 1. */
   readonly lanes?: number | undefined
 }
 
-/** Faults of one server, and those of the database. */
+/** The faults of one server. Those of the database follow. */
 const ofServers = ["kill", "freeze", "drain", "cut", "partition"] as const
 const ofDatabase = ["crash", "full"] as const
 const kinds = [...ofServers, ...ofDatabase]
@@ -47,7 +47,7 @@ type Kind = (typeof kinds)[number]
 /** The share of faults of the database: 1 of so many. */
 const databaseShare = 12
 
-/** The counts, and what did not hold. */
+/** The counts, and the violated conditions. */
 export interface Found {
   readonly problems: ReadonlyArray<string>
   readonly seed: number
@@ -92,7 +92,7 @@ const [program, clock] = ["machines/server.ts", "chaos/clock.ts"].map((file) =>
   fileURLToPath(new URL(file, import.meta.url))
 ) as [string, string]
 
-/** The clocks of the servers, in minutes from that of the database. */
+/** The clocks of the servers, in minutes relative to the clock of the database. */
 const clockMinutes = [0, -47, 95, 26 * 60]
 
 /** Starts a server, and waits until it executes runs. */
@@ -156,10 +156,10 @@ const freeze = async (child: ChildProcess): Promise<void> => {
   while (!isFrozen()) await sleep(5)
 }
 
-/** How long a server may take to drain, in milliseconds. */
+/** The maximum time in which a server has to drain, in milliseconds. */
 const drainMillis = 90_000
 
-/** Returns whether a process has ended in time. Leaves no timer, which would hold up the end of this process. */
+/** Returns whether a process ended in time. Clears its timer, so that it does not keep this process alive. */
 const hasEnded = (child: ChildProcess): Promise<boolean> =>
   once(child, "exit", { signal: AbortSignal.timeout(drainMillis) }).then(
     () => true,
@@ -227,13 +227,13 @@ export const run = async (options: Options, onFault: (text: string) => void): Pr
     const harmDatabase = (kind: (typeof ofDatabase)[number], millis: number): Promise<void> => {
       const harm = async () => {
         if (kind === "crash") return database.restart("immediate")
-        // The database takes the last pages at the same time.
+        // The database may use the last pages at the same time.
         try {
           disk!.fill(0)
         } catch {}
         await sleep(millis)
         disk!.empty()
-        // It may have ended, or end now, since it could not write its log.
+        // The database may have ended, or may be ending, because it cannot write its log.
         for (;;) {
           await sleep(1_000)
           if (await accepts(database.url)) return

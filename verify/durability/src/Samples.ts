@@ -21,11 +21,11 @@ export interface Options {
   readonly machines?: number | undefined
   /** The time that a call waits, in milliseconds. Default: 2,000. */
   readonly callMillis?: number | undefined
-  /** The samples at once of each machine. Default: 16. */
+  /** The samples in flight on each machine. Default: 16. */
   readonly concurrency?: number | undefined
 }
 
-/** The times, in seconds, and what did not hold. */
+/** The times in seconds, and the violated conditions. */
 export interface Found {
   readonly seed: number
   readonly samples: number
@@ -33,7 +33,10 @@ export interface Found {
   readonly aloneSeconds: number
   readonly togetherSeconds: number
   readonly faultySeconds: number
-  /** Calls made twice with a killed and a frozen machine, and the most that can have been in flight there. */
+  /**
+   * Calls made twice because of a killed or a frozen machine, and the largest number that can have been in flight
+   * there.
+   */
   readonly twice: number
   readonly inFlight: number
   readonly problems: ReadonlyArray<string>
@@ -61,7 +64,7 @@ const answer = async ({ messages }) => {
 export default { pool: [worker({ id: "a", answer, pricing: { inputPerMillion: 1, outputPerMillion: 2 } })] }
 `
 
-/** A report without its times, without what says on how many machines it was made, and without its digest. */
+/** A report without times, number of machines and digest. */
 const untimed = (file: string): unknown =>
   JSON.parse(fs.readFileSync(file, "utf8"), (key, value) =>
     /millis|latency|duration|seconds|created|^sha256$|^extent$/i.test(key) ? undefined : value
@@ -71,7 +74,7 @@ const main = fileURLToPath(new URL("src/main.ts", import.meta.resolve("@divisi/c
 
 const sleep = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
 
-/** How long a machine is frozen, in milliseconds: its samples are leased for 10 s. */
+/** How long a machine is frozen, in milliseconds. Its samples are leased for 10 s. */
 const frozenMillis = 20_000
 
 /** Measures the three evaluations. */

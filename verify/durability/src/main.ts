@@ -19,7 +19,7 @@ const print = (line: string) => process.stdout.write(`${line}\n`)
 
 const show = (text: string) => process.stderr.isTTY && process.stderr.write(`\r${text}\u001B[K`)
 
-/** The minutes, the first seed, and the seed alone that are asked for. */
+/** The minutes, the first seed and the single seed of the options. */
 interface Asked {
   readonly minutes: number
   readonly from: number

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Bytes from "../src/Bytes.ts"
 
-/** `pnpm durability bytes` runs as many cases as time allows. */
+/** `pnpm durability bytes` runs as many cases as fit into the given time. */
 const seeds = 60
 
 let prepared: ReadonlyArray<Bytes.Prepared>

@@ -7,7 +7,7 @@ const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 /** Applies the conditions in turn, each to a different command. `pnpm durability disks` tries all combinations. */
 const seeds = 6
 
-// Each case is a few processes on a disk of its own, one after the other.
+// Each case runs a few processes in sequence on its own disk.
 it.each([
   ["disks, where they can be mounted", []],
   ["folders in their place", ["--folders"]]

@@ -3,26 +3,26 @@
 import { isDeepStrictEqual } from "node:util"
 
 /**
- * How a damaged thing was taken: as what it was (what carries no checksum, as a whole thing of its kind), or with an
- * error that says what is wrong.
+ * How damaged data was handled: it was read as the original (or, if the format has no checksum, as other valid data of
+ * its kind), or refused with an error that describes the damage.
  */
 export type Outcome = "right" | "refused"
 
-/** Something durable, or read of others. */
+/** Data that is stored durably, or read from other programs. */
 export interface Subject {
   readonly name: string
-  /** Makes it whole in an empty folder. */
+  /** Writes the data into an empty folder. */
   readonly make: (folder: string) => Promise<void>
   /** The files to damage, within the folder. */
   readonly files: ReadonlyArray<string>
-  /** Uses a copy of it that was damaged. Throws where it is neither right nor refused, or something else was lost. */
+  /** Uses a damaged copy of the data. Throws if it is neither read correctly nor refused, or if other data is lost. */
   readonly use: (folder: string) => Promise<Outcome>
 }
 
-/** What must not happen. */
+/** A violated condition. */
 export class Broken extends Error {}
 
-/** Checks that two values are the same as JSON, whatever the order of their keys. */
+/** Checks that two values are the same as JSON, regardless of the order of keys. */
 export const same = (what: string, found: unknown, expected: unknown): void => {
   const [one, other] = [JSON.stringify(found), JSON.stringify(expected)]
   if (!isDeepStrictEqual(JSON.parse(one), JSON.parse(other)))

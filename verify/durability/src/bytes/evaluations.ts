@@ -40,7 +40,7 @@ const evaluate = (folder: string) =>
     Effect.provide(Logger.layer([]))
   )
 
-/** What of samples is no time that was measured. */
+/** The parts of samples that are not measured times. */
 const essence = (samples: Evaluation.Evaluated["samples"]) =>
   samples.map(({ answer, costUsd, inputTokens, outputTokens, score, task }) => [
     task,
@@ -64,7 +64,7 @@ const make = async (folder: string) => {
   await Effect.runPromise(evaluate(folder))
 }
 
-/** An error that is none of those that are promised is thrown on. */
+/** Continues the evaluation. Errors other than the documented ones are thrown. */
 const goOn = async (folder: string): Promise<Outcome> => {
   const ended = await Effect.runPromise(Effect.result(evaluate(folder)))
   if (ended._tag === "Failure") return "refused"
@@ -79,7 +79,7 @@ export const answers: Subject = {
   make,
   files: [ReportFile.names.answers],
   use: (folder) => {
-    // Without it, all answers have to come from the file, or be asked for again.
+    // Without the journal, all answers have to come from the file or be requested again.
     fs.rmSync(path.join(folder, ReportFile.names.journal))
     return goOn(folder)
   }

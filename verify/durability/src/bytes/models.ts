@@ -48,7 +48,7 @@ const tell = async <A>(
   return "refused"
 }
 
-/** Reads the numbers of tensors of a file: as many as their shapes say, each of two bytes or more of it. */
+/** Reads the numbers of the tensors of a file: as many as the shapes say, each of at least two bytes of the file. */
 const checkNumbers = async (file: string, tensors: ReadonlyArray<Tensor.Tensor>) => {
   let count = 0
   for (const tensor of tensors) {

@@ -56,7 +56,7 @@ export const cache: Subject = {
   }
 }
 
-/** Runs once, and tells a listener. */
+/** Executes a run and passes its events to a listener. */
 const run = (listener: RunEvent.Listener) => {
   const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["one", "two", "three"] })])
   const conductor = Conductor.make({ pool, policy: Baselines.bestOf({ n: 2, judge: "a" }) })
@@ -85,7 +85,7 @@ export const transcript: Subject = {
     const read = Wire.readTranscript(opened)
     if (read._tag === "Failure") return "refused"
     const expected = JSON.parse(fs.readFileSync(path.join(folder, "expected"), "utf8"))
-    // One whose checksum has lost its name is one without a checksum, with a key that nobody knows.
+    // If the name of a checksum is damaged, the entry has no checksum and an unknown key.
     const found = Object.keys(expected).map((name) => [name, read.success[name as keyof typeof read.success]])
     same("transcript", Object.fromEntries(found), expected)
     return "right"
@@ -103,7 +103,7 @@ export const events: Subject = {
   use: async (folder) => {
     const read = Wire.decodeRunEvents(fs.readFileSync(path.join(folder, "events.ndjson"), "utf8"))
     if (read._tag === "Failure") return "refused"
-    // They carry no checksum: some may be others or gone. What is left of them is a transcript at any time.
+    // Events have no checksum, so some may be changed or missing. The remaining ones always form a transcript.
     const folded = Transcript.fromEvents(read.success)
     if (folded === undefined) return "right"
     for (const time of [folded.startedAt, Transcript.endOf(folded)]) {

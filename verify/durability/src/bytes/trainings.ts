@@ -23,7 +23,7 @@ const parts = (): Trainer.Parts => ({
 
 const input = { phases: [TrainingConfig.warmStart({ steps: 12, batch: 2 })], checkpoints: { every: 3, keep: 2 } }
 
-/** What a training leaves that clocks have no say in. */
+/** The output of a training that does not depend on clocks. */
 const left = async (folder: string) => {
   const { state, metrics } = await Effect.runPromise(
     Effect.all({ state: RunFolder.readState(folder, 12), metrics: RunFolder.readMetrics(folder) })

@@ -19,7 +19,7 @@ export interface Sums {
   readonly accountCalls: number
   readonly accountUsd: number
   readonly runs: number
-  /** Answers that the vendor gave for a step that it had answered before, and those of them that no kill explains. */
+  /** Answers of the vendor for a step that already had an answer, and the number of them that no kill explains. */
   readonly paidAgain: number
   readonly beyondInFlight: number
 }
@@ -66,7 +66,7 @@ interface Hold {
 /** The name of a charged call on accounts. */
 const nameOf = (entry: Journal.Entry): string => ("call" in entry ? `${entry.call}/${entry.attempt}` : "")
 
-/** Reads what the database has, once all servers have ended. */
+/** Reads the contents of the database after all servers have ended. */
 const read = (database: string) =>
   Effect.gen(function* () {
     const postgres = yield* Postgres.open({ url: Redacted.make(database), graceMillis: 0 })

@@ -2,23 +2,23 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { Seed } from "@divisi/core"
 
-/** A question, and how it is asked. */
+/** A question, and how the client sends it. */
 export interface Question {
   readonly number: number
   readonly wire: "chat" | "responses" | "messages"
   readonly mode: "whole" | "streamed" | "background"
-  /** The `Idempotency-Key`. Absent if a repeated request says so by its count of retries alone. */
+  /** The `Idempotency-Key`. If absent, a repeated request is marked only by its retry count. */
   readonly key: string | undefined
-  /** How often the request is repeated after it was answered. */
+  /** How often the client repeats the request after its answer. */
   readonly repeats: number
 }
 
-/** What a client got for a question. */
+/** What a client received for a question. */
 export interface Answered {
   readonly question: Question
-  /** The answer, and those of the repeated requests. */
+  /** The answer, and the answers to the repeated requests. */
   readonly texts: ReadonlyArray<string>
-  /** How many requests the first answer took. */
+  /** The number of requests until the first answer. */
   readonly requests: number
 }
 
@@ -26,17 +26,19 @@ export interface Options {
   readonly urls: ReadonlyArray<string>
   readonly secrets: ReadonlyArray<string>
   readonly seed: number
-  /** How many processes were killed so far, or lost their runs while they were frozen: only then may a response fail. */
+  /**
+   * The number of processes that were killed, or lost their runs while frozen. A response may fail only in these cases.
+   */
   readonly losses: () => number
 }
 
 /**
- * How long one request is waited for, in milliseconds. A frozen server may still read a request after its client has left:
- * only a client with a key may give up and ask elsewhere, without paying for two runs.
+ * How long a client waits for one request, in milliseconds. A frozen server may still read a request after its client
+ * has disconnected, so only a client with a key may give up and ask another server without paying for two runs.
  */
 const requestMillis = { keyed: 8_000, others: 60_000 }
 
-/** How long a question is repeated, in milliseconds. */
+/** How long a client repeats a question, in milliseconds. */
 const questionMillis = 180_000
 
 export const make = (number: number, seed: number): Question => {
@@ -66,7 +68,7 @@ const bodyOf = ({ mode, number, wire }: Question): object => {
 /** A request that is to be repeated. */
 class Unanswered extends Error {}
 
-/** A response in the background whose server was killed. */
+/** A background response whose server was killed. */
 class Stopped extends Unanswered {}
 
 /** A request that must not have been refused so. */
@@ -185,7 +187,7 @@ export class Client {
     throw new Wrong(`question ${question.number} was not answered: ${last}`)
   }
 
-  /** Asks a question until it is answered, and repeats the request as often as the question says. */
+  /** Sends a question until it is answered, then repeats the request as often as the question requires. */
   async ask(question: Question): Promise<Answered> {
     const draw = Seed.draw(Seed.derive(this.#options.seed, "client", question.number))
     const texts: Array<string> = []

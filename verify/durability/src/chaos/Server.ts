@@ -48,7 +48,7 @@ export interface Options {
   readonly database: string
   readonly vendor: string
   readonly clockMillis: number
-  /** Where its output goes. */
+  /** The file for its output. */
   readonly log: string
 }
 
@@ -61,7 +61,10 @@ export class Server {
   readonly options: Options
   /** The processes that were killed, or deposed while they were frozen, by their names. */
   readonly killed = new Set<string>()
-  /** How often a process was killed, or deposed: more than there are names if a deposed one was killed later. */
+  /**
+   * How often a process was killed, or lost its runs. This is more than the number of names if a process that lost its
+   * runs was killed later.
+   */
   losses = 0
   isFrozen = false
   #child: ChildProcess | undefined
@@ -123,7 +126,7 @@ export class Server {
     this.losses += 1
   }
 
-  /** Ends it with SIGKILL, in whatever state it is. */
+  /** Ends it with SIGKILL in any state. */
   async kill(): Promise<void> {
     const child = this.#child
     if (child === undefined) return

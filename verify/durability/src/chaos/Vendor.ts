@@ -7,9 +7,9 @@ import { json } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Seed } from "@divisi/core"
 
-/** One call as the vendor saw it. */
+/** One call as recorded by the vendor. */
 export interface Call {
-  /** The number of the question, and the step that asked. */
+  /** The number of the question, and the step that made the call. */
   readonly question: number
   readonly step: string
   /** The server process that called. */
@@ -19,7 +19,7 @@ export interface Call {
   readonly text: string
 }
 
-/** How the vendor behaves at the moment. */
+/** The current behaviour of the vendor. */
 export interface Mood {
   isDown: boolean
   extraMillis: number

@@ -7,25 +7,25 @@ import * as Process from "./Process.ts"
 import type * as Training from "./Training.ts"
 import * as Watch from "./Watch.ts"
 
-/** What must not happen. */
+/** A violated condition. */
 export class Broken extends Error {}
 
 /** A command that writes to a disk. */
 export interface Command {
   readonly name: string
-  /** Makes what it starts from, while the disk has room. */
+  /** Creates the input of the command while the disk has space. */
   readonly prepare?: (disk: string) => Promise<void>
   readonly args: (disk: string) => ReadonlyArray<string>
-  /** How it is gone on with, where that is not the same command again. */
+  /** The command that continues its work, if this is not the same command. */
   readonly again?: (disk: string) => ReadonlyArray<string>
   readonly environment?: (disk: string) => Readonly<Record<string, string>>
   /** Whether its output goes to a file on the disk. */
   readonly isOutputKept?: boolean
   /** Whether it refuses to do again what is done. */
   readonly isDoneOnce?: boolean
-  /** What it has left, clocks aside; it has to be the same however it came about. */
+  /** Its output without times. This must be the same in every case. */
   readonly left: (disk: string) => unknown
-  /** Files of which nothing half written may stay: a lock says that nobody writes them. */
+  /** Files that must not stay half written. A lock file shows that no process is writing them. */
   readonly swept?: (disk: string) => ReadonlyArray<string>
 }
 
@@ -93,7 +93,7 @@ const filesIn = (folder: string) =>
     .sort()
     .map((file) => [path.relative(folder, file), fs.readFileSync(file, "utf8")])
 
-/** What `divisi provider new` copies is there once the command line is built. */
+/** The template that `divisi provider new` copies. It exists after the CLI is built. */
 const template = fileURLToPath(new URL("dist/templates/provider", import.meta.resolve("@divisi/cli/package.json")))
 
 /** Of the size of several pages. */
@@ -127,7 +127,7 @@ const init: Command = {
 
 const exportTo = (disk: string) => path.join(disk, "adapter.gguf")
 
-/** All of them. `address` is where a model can be downloaded, `exportable` a training whose weights can be exported. */
+/** All commands. `address` is the URL of a model to download, `exportable` a training whose weights can be exported. */
 export const all = (address: string, exportable: Training.Training): ReadonlyArray<Command> => [
   {
     name: "run --transcript",

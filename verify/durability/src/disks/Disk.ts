@@ -16,7 +16,10 @@ export const isPossible = (): boolean =>
   process.platform === "linux" &&
   spawnSync("unshare", [...unshare, "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0
 
-/** Runs this process again where it may mount disks, and ends with it; goes on where it may already. */
+/**
+ * Runs this process again in a namespace where it may mount disks, and ends with that process. Returns at once if it is
+ * already in one.
+ */
 export const enter = async (): Promise<number | undefined> => {
   if (isInside) return undefined
   const child = spawn("unshare", [...unshare, process.execPath, ...process.execArgv, ...process.argv.slice(1)], {
@@ -31,7 +34,7 @@ const run = (command: string, ...args: ReadonlyArray<string>) => {
   if (status !== 0) throw new Error(`${command} ${args.join(" ")}: ${stderr}`)
 }
 
-/** What a command before another puts it into a world of other process ids. */
+/** A prefix that runs a command in a namespace with other process ids. */
 export const otherProcesses = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
 
 /** A mounted disk. */
@@ -39,14 +42,14 @@ export interface Disk {
   readonly folder: string
   /** Pages that are taken. */
   readonly used: () => number
-  /** Whether nothing more goes onto it. */
+  /** Whether the disk is full. */
   readonly isFull: () => boolean
   /** Leaves so many pages. */
   readonly fill: (pages: number) => void
   /** Gives all room back. */
   readonly empty: () => void
   readonly setReadOnly: (isReadOnly: boolean) => void
-  /** What stands before a command that writes to it. */
+  /** The prefix of a command that writes to the disk. */
   readonly within: () => ReadonlyArray<string>
   readonly unmount: () => void
 }
@@ -92,7 +95,7 @@ const pagesIn = (folder: string): number =>
 /** Nobody else is kept from writing by the mode of a folder. */
 export const isRoot = process.getuid?.() === 0
 
-/** A folder in the place of a disk: `fill` bounds each file, and holds for commands that begin afterwards. */
+/** A folder instead of a disk: `fill` limits the size of each file, for commands that start afterwards. */
 export const folder = (folder: string): Disk => {
   fs.mkdirSync(folder, { recursive: true })
   let limit: number | undefined

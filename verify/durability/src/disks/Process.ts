@@ -9,9 +9,9 @@ const main = path.join(cli, "src/main.ts")
 /** Compiled once, and not by every process. */
 const compiled = path.join(cli, "node_modules/.cache/compile")
 
-/** How a process ended. */
+/** The result of a process. */
 export interface Ended {
-  /** Absent where it was killed. */
+  /** Absent if the process was killed. */
   readonly code: number | null
   readonly output: string
   readonly errors: string
@@ -21,9 +21,9 @@ export interface Options {
   /** A command to run it within. */
   readonly within?: ReadonlyArray<string> | undefined
   readonly environment?: Readonly<Record<string, string>> | undefined
-  /** Kills it when this comes true. */
+  /** Kills the process when this promise resolves. */
   readonly killed?: Promise<unknown> | undefined
-  /** Where its output goes; it is gathered by default. */
+  /** The file for its output. By default, the output is collected. */
   readonly outputFile?: number | undefined
 }
 

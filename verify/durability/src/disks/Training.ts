@@ -12,10 +12,10 @@ import * as Process from "./Process.ts"
 
 const adapter = path.resolve(import.meta.dirname, "../../../../packages/trainer-tinker/test/fixtures/adapter")
 
-/** What an export starts from. */
+/** The input of an export. */
 export interface Training {
   readonly within: (disk: string) => string
-  /** Trains, where nobody has yet, and puts the run onto a disk. */
+  /** Trains on the first call, and copies the run to a disk. */
   readonly copyTo: (disk: string) => Promise<void>
   /** The flags that name its recipe. */
   readonly config: ReadonlyArray<string>

@@ -10,7 +10,7 @@ import { type Worker, WorkerError, type WorkerPart } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
 
-/** What a vendor is asked: by whom of its models, and with what. */
+/** A request to the vendor: which of its models, and with what input. */
 export interface Asked {
   readonly model: string
   readonly messages: ReadonlyArray<Message>
@@ -20,7 +20,7 @@ export interface Asked {
 /** The run that a request belongs to. */
 export const runOf = ({ messages }: Asked): string => /run (\S+)\?/.exec(JSON.stringify(messages))?.[1] ?? "none"
 
-/** What one run was answered by, whatever the process: the same for the same request. */
+/** The answer to a request. The same request always has the same answer, in every process. */
 export const answer = (asked: Asked): ReadonlyArray<WorkerPart> => {
   const text = createHash("sha256").update(JSON.stringify(asked)).digest("hex").slice(0, 200)
   const usage = { inputTokens: 10, outputTokens: 20 }
@@ -36,7 +36,7 @@ export const answer = (asked: Asked): ReadonlyArray<WorkerPart> => {
   ]
 }
 
-/** How many calls a run makes when nothing happens to it. */
+/** The number of calls of a run without a fault. */
 export const callsOfRun = 6
 
 const worker = (model: string, ask: (asked: Asked) => Promise<ReadonlyArray<WorkerPart>>): Worker => ({
@@ -61,7 +61,7 @@ const policy = Policy.fixed("five steps", () => ({
   ]
 }))
 
-/** Reads alone, so it may be called again where its result is lost. */
+/** A repeatable tool, because it only reads: it may be called again if its result is lost. */
 const measure = Tool.make({
   name: "measure",
   input: { type: "object", properties: { text: { type: "string" } } },
@@ -69,7 +69,7 @@ const measure = Tool.make({
   execute: (input: unknown) => Effect.succeed(`${JSON.stringify(input).length} characters`)
 })
 
-/** A Conductor whose workers ask so. */
+/** A Conductor whose workers use this function. */
 export const conductor = (ask: (asked: Asked) => Promise<ReadonlyArray<WorkerPart>>) =>
   Conductor.make({
     policy,
@@ -87,7 +87,7 @@ export const timeless = (events: ReadonlyArray<RunEvent.RunEvent>): string =>
     return key === "lost" ? value.filter((call: Transcript.LostCall) => call.isInDoubt !== true) : value
   })
 
-/** The run as it is when nothing happens to it. */
+/** The result of a run without faults. */
 export const uninterrupted = (run: string): Effect.Effect<string> =>
   Effect.suspend(() => {
     const events: Array<RunEvent.RunEvent> = []

@@ -4,10 +4,10 @@ import { json } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
 import * as World from "./World.ts"
 
-/** How long an answer takes at most, in milliseconds. */
+/** The maximum time of an answer, in milliseconds. */
 const mostMillis = 30
 
-/** How often it was asked for each run: what it charges. */
+/** The number of requests for each run, which is what the vendor charges. */
 const book: Record<string, number> = {}
 
 const server = createServer(async (request, response) => {

@@ -15,9 +15,9 @@ export interface Network {
   /** The address at which the machines reach this process. */
   readonly gateway: string
   readonly addressOf: (machine: number) => string
-  /** The words before a command that runs on a machine. */
+  /** The prefix of a command that runs on a machine. */
   readonly within: (machine: number) => ReadonlyArray<string>
-  /** Cuts a machine off from all others, or connects it again. */
+  /** Disconnects a machine from all others, or connects it again. */
   readonly setCut: (machine: number, isCut: boolean) => void
   readonly close: () => void
 }
@@ -39,7 +39,7 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-/** Removes what this process made, and what others left that have ended. */
+/** Removes the namespaces of this process, and those left by processes that have ended. */
 const remove = () => {
   const names = (listed: string) => [...listed.matchAll(new RegExp(`\\b${prefix}(\\d+)(?:-\\w+)?`, "g"))]
   const isOurs = ([, pid]: RegExpMatchArray) => Number(pid) === process.pid || !isAlive(Number(pid))
