@@ -2,9 +2,9 @@
 import { Journal, Seed } from "@divisi/core"
 import * as Effect from "effect/Effect"
 
-/** What happens at a write. */
+/** The fault at a write. */
 export type Fault =
-  /** The process is killed: nothing of it goes on. */
+  /** The process is killed: none of its work continues. */
   | "crash-before"
   | "crash-after"
   /** The write is refused, or made and its reply is lost. */
@@ -12,7 +12,7 @@ export type Fault =
   | "reply-lost"
   /** It reaches the store twice. */
   | "twice"
-  /** The process stands still until another has taken over, and then goes on. */
+  /** The process is paused until another one has taken over, and then continues. */
   | "stall"
 
 /** Every fault. */
@@ -21,15 +21,15 @@ export const faults: ReadonlyArray<Fault> = ["crash-before", "crash-after", "ref
 /** The journal of a process. */
 export interface FaultyJournal {
   readonly journal: Journal.Journal
-  /** Whether its process is dead, or stands still. */
+  /** Whether the process runs, is dead or is paused. */
   readonly state: () => "goes-on" | "dead" | "still"
-  /** Lets a process that stood still go on. */
+  /** Continues a paused process. */
   readonly wake: () => void
-  /** The process has ended for all others: its claims are free. */
+  /** Marks the process as ended for all others: its claims become free. */
   readonly end: () => void
 }
 
-/** What was written, by whom. */
+/** A written entry, and the process that wrote it. */
 export interface Written {
   readonly epoch: number
   readonly entries: number
@@ -37,7 +37,7 @@ export interface Written {
 
 const refused = new Journal.JournalError({ journal: "faulty", reason: { _tag: "Unwritable", detail: "a fault" } })
 
-/** Makes the journal of one process. The fault comes at the write of this number, from 1. */
+/** Makes the journal of one process. The fault happens at the write with this number, counted from 1. */
 export const make = (
   memory: Journal.Memory,
   draw: Seed.Draw,

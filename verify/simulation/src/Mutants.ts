@@ -6,12 +6,15 @@
  */
 import { registerHooks } from "node:module"
 
-/** A mistake: each `from` stands in the file, once, and is replaced. */
+/** A mistake: each `from` occurs exactly once in the file and is replaced. */
 export interface Mutant {
   /** The file, in `packages`. */
   readonly file: string
   readonly edits: ReadonlyArray<{ readonly from: string; readonly to: string }>
-  /** A seed that finds it. If none does any more, look for another: `pnpm simulate --mutant NAME --most 1`. */
+  /**
+   * A seed that finds the mistake. If it no longer does, search for another one: `pnpm simulate --mutant NAME --most
+   * 1`.
+   */
   readonly seed?: number
   /** Whether it is found in runs that survive their processes (`--survival`). */
   readonly survival?: true
@@ -58,11 +61,12 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/journal/RecordedRun.ts",
     edits: [{ from: "(answer.turn ?? index) === turn", to: "index === turn" }]
   },
-  // The middleware of a call in another order. Two swaps change no promise: `cache` with `payerReported`, as only calls that
-  // are made are settled, and `timeout` with `intent`, which decides whether a slow journal takes of the call's time.
+  // The middleware of a call in another order. Two swaps break no guarantee: `cache` with `payerReported`, because only
+  // calls that are made are settled, and `timeout` with `intent`, which decides whether a slow journal uses the time of
+  // the call.
   "order-replay-fit": { test: callTest, ...swapped(replayLine, fitLine) },
   "order-fit-cache": { test: callTest, ...swapped(fitLine, cacheLine) },
-  // The journal's answers come after those of the cache.
+  // The answers of the journal are used after those of the cache.
   "order-replay-cache": {
     test: callTest,
     file: "core/src/loop/pipeline.ts",
@@ -100,7 +104,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
       ofStep
     )
   },
-  // A run that a call starts does not know of the call, and reserves beside it.
+  // A run that a call starts does not know the reservation of the call, and reserves in addition to it.
   "nested-unknown": {
     test: nestedTest,
     file: "core/src/loop/call.ts",
@@ -117,13 +121,13 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/run/Caller.ts",
     edits: [{ from: "for (const check of [...waits]) if (waits.has(check)) check()", to: "" }]
   },
-  // Who is served in the turn in which it settles is served twice, and keeps the second grant.
+  // A waiter that is granted in the turn in which it settles is granted twice, and keeps the second grant.
   "granted-twice": {
     seed: 1254,
     file: "core/src/run/Budget.ts",
     edits: [{ from: "if (this.isServing) return", to: "" }]
   },
-  // What is granted in the instant of an interruption stays reserved.
+  // An amount that is granted at the moment of an interruption stays reserved.
   "grant-kept": {
     seed: 546,
     file: "core/src/loop/call.ts",
@@ -134,7 +138,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
       }
     ]
   },
-  // An answer that comes as another step ends the run is paid and not told.
+  // An answer that arrives while another step ends the run is paid and not reported.
   "answer-untold": {
     seed: 396,
     file: "core/src/loop/step.ts",
@@ -149,7 +153,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
       }
     ]
   },
-  // What a vendor says it used is taken as it comes.
+  // The usage that a vendor reports is not checked.
   "usage-unchecked": {
     seed: 15,
     file: "core/src/loop/receive.ts",
@@ -160,13 +164,13 @@ export const mutants: Readonly<Record<string, Mutant>> = {
       }
     ]
   },
-  // An answer that does not end is read as long as it goes on.
+  // An endless answer is read without a limit.
   "read-without-end": {
     seed: 116,
     file: "core/src/loop/receive.ts",
     edits: [{ from: "size > leastCharacters && size > bound(call) ?", to: "size < 0 ?" }]
   },
-  // An error that throws when it is shown ends nothing.
+  // An error that throws when it is formatted does not end the call.
   "hostile-words": {
     seed: 55,
     file: "core/src/Thrown.ts",
@@ -183,7 +187,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/Elapsed.ts",
     edits: [{ from: "Number(clock.monotonicTimeNanosUnsafe()) / 1_000_000", to: "clock.currentTimeMillisUnsafe()" }]
   },
-  // A lookup that begins to wait as the answer comes is never told.
+  // A lookup that starts to wait when the answer arrives is never resumed.
   "joins-late": {
     seed: 749,
     file: "core/src/run/ResponseCache.ts",
@@ -192,19 +196,19 @@ export const mutants: Readonly<Record<string, Mutant>> = {
       { from: "restore(join(waiter))", to: "restore(Effect.suspend(() => (flight.add(waiter), join(waiter))))" }
     ]
   },
-  // A call that is interrupted as the gate lets it pass keeps its place.
+  // A call that is interrupted when the gate admits it keeps its slot.
   "place-kept": {
     seed: 240,
     file: "provider-kit/src/internal/line.ts",
     edits: [{ from: "Effect.flatMap(enter,", to: "Effect.flatMap(restore(enter)," }]
   },
-  // A worker sees every step before its own.
+  // A worker sees every earlier step.
   "sees-all": {
     seed: 2,
     file: "core/src/workflow/StepMessages.ts",
     edits: [{ from: "of Workflow.visible(workflow, step)", to: "of answers.slice(0, step).keys()" }]
   },
-  // The end of a run that was stopped is told twice.
+  // The end of a stopped run is reported twice.
   "ends-twice": {
     seed: 1,
     file: "core/src/loop/result.ts",
@@ -216,13 +220,13 @@ export const mutants: Readonly<Record<string, Mutant>> = {
       }
     ]
   },
-  // A step goes on with an answer that failed its check, before anybody was asked.
+  // A step continues with an answer that failed its check, before the policy has decided.
   "not-held": {
     seed: 155,
     file: "core/src/loop/scheduler.ts",
     edits: [{ from: "if (!holds || stopped !== undefined)", to: "if (!holds || holds)" }]
   },
-  // A run that is stopped in the middle of a round gives the round's last answer, and not the one that stands.
+  // A run that is stopped in the middle of a round returns the last answer of that round instead of the accepted one.
   "stops-with-last": {
     seed: 2304,
     file: "core/src/loop/round.ts",
@@ -230,20 +234,20 @@ export const mutants: Readonly<Record<string, Mutant>> = {
       { from: "answer: textOf(state, revision.answer), revision", to: "answer: answerOf(workflow, results), revision" }
     ]
   },
-  // What was held back by a failed check is never let go.
+  // A step that was held by a failed check is never released.
   "held-for-ever": {
     seed: 365,
     file: "core/src/loop/scheduler.ts",
     edits: [{ from: "const ready = held.flatMap(released)", to: "const ready = held.slice(1).flatMap(released)" }]
   },
-  // The policy is asked while steps wait for tools, and so before their answers are there.
+  // The policy is called while steps wait for tools, before their answers exist.
   "asked-early": {
     seed: 95,
     survival: true,
     file: "core/src/middleware/revise/revise.ts",
     edits: [{ from: "stopped === undefined && waitingFor.length === 0", to: "stopped === undefined" }]
   },
-  // A check is asked again where a run is resumed, and what it says now counts.
+  // A check is called again when a run is resumed, and its new verdict is used.
   "verdict-anew": {
     seed: 95,
     survival: true,
@@ -253,7 +257,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
       { from: "known === undefined ? now : known.objection", to: "now" }
     ]
   },
-  // A call is sent before it stands in the journal.
+  // A call is sent before its intent is in the journal.
   "intent-late": {
     seed: 0,
     survival: true,
@@ -265,7 +269,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
       }
     ]
   },
-  // Two who write at once: the second says that all is written before the first is done.
+  // With two concurrent writers, the second reports success before the write of the first is complete.
   "written-beside": {
     seed: 0,
     survival: true,
@@ -281,7 +285,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/middleware/replay/replay.ts",
     edits: [{ from: "if (answered !== undefined) recording.note(", to: "if (answered !== undefined) void (" }]
   },
-  // A call in doubt costs nothing.
+  // An unconfirmed call costs nothing.
   "lost-uncharged": {
     seed: 17,
     survival: true,
@@ -305,21 +309,21 @@ export const mutants: Readonly<Record<string, Mutant>> = {
       }
     ]
   },
-  // What is written does not have to be next by its number.
+  // The number of a written entry is not checked.
   "number-unchecked": {
     seed: 33,
     survival: true,
     file: "core/src/journal/MemoryJournal.ts",
     edits: [{ from: "kept.entries.length !== seq)", to: "kept.entries.length < seq)" }]
   },
-  // A handler begins before its call stands in the journal.
+  // A handler starts before its call is in the journal.
   "tool-unsaved": {
     seed: 1,
     survival: true,
     file: "core/src/middleware/tools/tools.ts",
     edits: [{ from: "Effect.andThen(recording.saved, spanned)", to: "spanned" }]
   },
-  // A tool in doubt is called again, whatever it does.
+  // An unconfirmed tool call is repeated, even if the tool is not repeatable.
   "tool-again": {
     seed: 11,
     survival: true,
@@ -335,7 +339,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
       { from: "return Effect.map(ledger.settle(own, paid), () => {", to: "return Effect.map(ledger.charge(0), () => {" }
     ]
   },
-  // An item sees the results of its siblings.
+  // An item sees the results of other items.
   "sibling-seen": {
     seed: 0,
     programs: true,
@@ -347,7 +351,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
       }
     ]
   },
-  // An item waits until all items have ended the step before.
+  // An item waits until all items have finished the previous step.
   barrier: {
     seed: 1,
     programs: true,
@@ -421,7 +425,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/run/Budget.ts",
     edits: [{ from: "one.promised.set(ledger, { most, base })", to: "void base" }]
   },
-  // A plan is refused for its price before a person is asked, or a person approves one that never runs.
+  // A plan is refused for its price before a person is asked, or a person approves a plan that never runs.
   "order-approve-admit": {
     test: "packages/core/test/admit.test.ts",
     file: "core/src/loop/pipeline.ts",
@@ -445,7 +449,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
       { from: "if (items.length > most)", to: "if (items.length < 0)" }
     ]
   },
-  // The items of an item are taken for those of the last list alone.
+  // The items of an item are taken for the items of the last list only.
   "wrong-parent": {
     seed: 2,
     programs: true,
@@ -466,21 +470,21 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/middleware/tools/tools.ts",
     edits: [{ from: "    ...itemOf(item),\n    worker,\n    for: what", to: "    worker,\n    for: what" }]
   },
-  // A handler does not know the item for which it is called.
+  // A handler does not receive the item for which it is called.
   "tool-without-item": {
     seed: 15,
     programs: true,
     file: "core/src/middleware/tools/tools.ts",
     edits: [{ from: "step, ...itemOf(item), worker, call: toolCall }", to: "step, worker, call: toolCall }" }]
   },
-  // An unconfirmed tool of an item is called again, whatever it does.
+  // An unconfirmed tool call of an item is repeated, even if the tool is not repeatable.
   "item-tool-again": {
     seed: 1055,
     programs: true,
     file: "core/src/middleware/tools/tools.ts",
     edits: [{ from: "if (isInDoubt && !prepared.isRepeatable)", to: "if (isInDoubt && item === undefined)" }]
   },
-  // A step that was given some of what it waits for is told as it was before.
+  // A step that received some of the results it waits for continues to wait with the old list.
   "waits-for-all": {
     seed: 18,
     survival: true,
@@ -502,7 +506,7 @@ export const plant = (name: string, all: Readonly<Record<string, Mutant>> = muta
   })
 }
 
-/** The source of a file with a mutant in it; throws where the file has changed and the mutant has not. */
+/** The source of a file with a mutant in it. Throws if the file has changed so that the mutant no longer fits. */
 export const mutate = ({ edits, file }: Mutant, source: string): string =>
   edits.reduce((text, { from, to }) => {
     if (text.split(from).length !== 2) throw new Error(`${file} has changed: "${from}" does not stand in it once.`)

@@ -20,7 +20,7 @@ export interface Found {
 
 const ways = ["worker", "tool", "policy", "check"] as const
 
-/** How a run starts another. */
+/** How a run starts another run. */
 export type Way = (typeof ways)[number]
 
 const pricing = { inputPerMillion: 1, outputPerMillion: 1 }
@@ -28,7 +28,10 @@ const usage = { inputTokens: 10, outputTokens: 5 }
 const maxOutputTokens = 100
 const deepest = 4
 
-/** Nothing here waits for a clock or the network: runs that do nothing in so many turns of a timer of 1 ms never end. */
+/**
+ * Nothing in this simulation waits for a clock or the network, so runs that make no progress in this many turns of a 1
+ * ms timer will never end.
+ */
 const idleTurns = 2_000
 
 /** Simulates the runs of a seed. */

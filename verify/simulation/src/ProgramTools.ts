@@ -12,7 +12,7 @@ import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
 import * as Invariants from "./invariants.ts"
 
-/** The simulation of a program, as far as it is used here. */
+/** The parts of the simulation of a program that are used here. */
 export interface Ground {
   readonly seed: number
   readonly steps: ReadonlyArray<Workflow.Step>
@@ -25,7 +25,7 @@ export interface Ground {
   readonly onEvent: (event: RunEvent.RunEvent) => void
 }
 
-/** The cell of a request, and how many turns its worker has taken in it. */
+/** The cell of a request, and the number of turns of its worker in that cell. */
 const askedOf = ({ messages }: WorkerRequest) => {
   const texts = messages.map((message) => text(message))
   const at = texts.findLastIndex((one) => one.startsWith("Question:"))
@@ -49,7 +49,7 @@ const mostProcesses = 40
 class Play {
   readonly journal = Journal.makeMemory()
   readonly events: Array<RunEvent.RunEvent> = []
-  /** How often each call of a handler has begun. */
+  /** How often each call of a handler has started. */
   readonly begun = new Map<string, number>()
   /** The number of turns in the journal, by cell and worker. */
   known = new Map<string, number>()
@@ -152,7 +152,7 @@ class Play {
       }
   }
 
-  /** Gives some of what the run waits for, by the place that it names. */
+  /** Provides some of the inputs that the run waits for. */
   private given({ waitingFor }: Conductor.RunResult, draw: Seed.Draw): Readonly<Record<string, Tool.Given>> {
     const ids = waitingFor.map(({ id }) => id)
     if (new Set(ids).size < ids.length) this.ground.say(`two calls wait under one id: ${ids.join(", ")}`)
@@ -169,7 +169,7 @@ class Play {
     )
   }
 
-  /** Plays the program to its end; the process that comes to so many tasks is stopped there. */
+  /** Runs the program to its end. A process that reaches the given number of tasks is stopped. */
   async play(name: string, stopAfter = Number.POSITIVE_INFINITY): Promise<Conductor.RunResult | undefined> {
     const draw = this.draw("given", name)
     const task = { id: "task", question: "q" }

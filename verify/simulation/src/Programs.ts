@@ -45,7 +45,10 @@ type Axes = ReadonlyArray<ReadonlyArray<number>>
 
 const isList = ({ gives }: Step): boolean => gives !== undefined
 
-/** The steps whose lists the items of each step come from: written again here, as the oracle trusts no other code. */
+/**
+ * The steps whose lists determine the items of each step. This is implemented again here, because the oracle does not
+ * use the code under test.
+ */
 const axesOf = (steps: ReadonlyArray<Step>): Axes => {
   const axes: Array<ReadonlyArray<number>> = []
   for (const { each } of steps) {
@@ -112,7 +115,7 @@ const drawSteps = (draw: Seed.Draw): ReadonlyArray<Step> => {
 // Workers
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A call as its worker got it: the cell that it is for, and the cells whose answers it was shown. */
+/** A call as its worker received it: its cell, and the cells whose answers it saw. */
 interface Asked {
   readonly cell: string
   readonly seen: ReadonlySet<string>
@@ -218,7 +221,7 @@ class Programs {
     return WorkerPool.makeUnsafe(["a", "b", "c"].map((id) => this.worker(id)))
   }
 
-  /** Runs an effect in an order of its own; it is stopped after so many tasks. */
+  /** Runs an effect in its own order of tasks, and stops it after the given number of tasks. */
   private async run<A>(
     effect: Effect.Effect<A>,
     stopAfter = Number.POSITIVE_INFINITY,
@@ -307,7 +310,7 @@ class Programs {
       if (state === "waiting" || state === "running") this.say(`${key} is ${state} at the end`)
   }
 
-  /** A cell starts in the instant in which the last that it waits for has ended. */
+  /** Checks that a cell starts at the moment at which the last cell that it waits for has ended. */
   private ofOrder(events: ReadonlyArray<RunEvent.RunEvent>): void {
     const ends = new Map<string, number>()
     const starts: Array<{ readonly step: number; readonly path: ReadonlyArray<number>; readonly at: number }> = []
@@ -334,7 +337,7 @@ class Programs {
     }
   }
 
-  /** A step with a quorum reports, as it starts, all that it sees and that has not ended by then. */
+  /** Checks that a step with a quorum reports, when it starts, all cells that it sees and that have not ended. */
   private ofQuorums(events: ReadonlyArray<RunEvent.RunEvent>, transcript: Transcript.Transcript): void {
     const cells = [...this.cellsOf(transcript).keys()]
     const ended = new Map<string, boolean>()
@@ -457,7 +460,7 @@ class Programs {
     })
   }
 
-  /** No budget is exceeded, whatever the program. */
+  /** Checks that no program exceeds its budget. */
   private async capped(whole: Conductor.RunResult): Promise<void> {
     const draw = Seed.draw(Seed.spread(this.seed, "budget"))
     const limits = Seed.chance(draw, 0.5)
@@ -510,7 +513,7 @@ class Programs {
     if (isRefused && result.spend.calls > 0) this.say(`it is not admitted, and makes ${result.spend.calls} calls`)
   }
 
-  /** Three runs of the program share an account, and two of them need room for all of it. */
+  /** Runs the program three times with a shared account; two of the runs need all of its amount. */
   private async shared(most: Price.Amount): Promise<void> {
     const draw = Seed.draw(Seed.spread(this.seed, "shared"))
     const calls = Seed.below(draw, 3 * most.calls + 1)
@@ -530,7 +533,7 @@ class Programs {
     this.ofLedger("on a shared account", ledger)
   }
 
-  /** A run that is resumed after its end from its transcript asks nothing and is the same. */
+  /** Checks that a finished run that is resumed from its transcript makes no request and gives the same result. */
   private async again(whole: Conductor.RunResult, transcript: Transcript.Transcript): Promise<void> {
     if (whole.ending !== "answered") return
     const asked = this.calls

@@ -11,7 +11,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scheduler from "effect/Scheduler"
 
-/** Which of the waiting tasks is run: any, the oldest, or the newest. */
+/** Which of the waiting tasks runs next: any of them, the oldest, or the newest. */
 type Order = "any" | "oldest" | "newest"
 
 /** Timers by their moments, of which the earliest is found in logarithmic time. */
@@ -72,7 +72,7 @@ const makeTimers = () => {
   }
 }
 
-/** What does not come to rest. */
+/** The work does not end. */
 class Endless extends Error {}
 
 /** A scheduler, its clock, and what drives both. */
@@ -81,13 +81,13 @@ export interface SeededScheduler {
   readonly clock: Clock.Clock
   /** Milliseconds since the start, which no change of the wall clock moves. */
   readonly elapsed: () => number
-  /** Calls `fire` after so many milliseconds; the returned function takes it back. */
+  /** Calls `fire` after the given number of milliseconds; the returned function cancels it. */
   readonly after: (millis: number, fire: () => void) => () => void
   /** Moves the wall clock, as an administrator or a time server would. */
   readonly shiftWallClock: (millis: number) => void
   /** Fibers that sleep. */
   readonly sleepers: () => number
-  /** Tasks run so far. */
+  /** The number of tasks that have run. */
   readonly tasks: () => number
   /** Runs all tasks, and lets time pass until there are neither tasks nor timers. */
   readonly rest: (options: {
@@ -95,7 +95,7 @@ export interface SeededScheduler {
     readonly onTask: () => void
     /** Whether promises are under way that may make tasks. */
     readonly promises: boolean
-    /** Whether to leave it at that before time goes on. */
+    /** Whether to stop before time advances. */
     readonly isEnough: () => boolean
     /** Waits for work outside of the simulation, such as statements of a database, before the next timer. */
     readonly outside?: (() => Promise<void>) | undefined
@@ -110,12 +110,12 @@ const defaultMostTasks = 300_000
 /** The wall clock at the start. */
 const start = Date.UTC(2026, 0, 1)
 
-/** How many operations a fiber may go on before it yields, on average; 0 for as many as it has. */
+/** The average number of operations of a fiber before it yields; 0 for no limit. */
 const patience = [0, 0, 60, 15, 5]
 
 const nanosPerMilli = 1_000_000n
 
-/** What promises have to do is done when Node comes to its next tick: not before all microtasks are. */
+/** Callbacks of promises run before Node's next turn: `setImmediate` waits until all microtasks are done. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 const makeClock = (
@@ -143,10 +143,10 @@ const makeClock = (
   }
 }
 
-/** How fibers yield: as is drawn, never, often, or now at once and now late, so that one overtakes another. */
+/** How fibers yield: as drawn, never, often, or unevenly, so that one overtakes another. */
 export type Haste = "drawn" | "never" | "often" | "uneven"
 
-/** Makes a scheduler of a source of draws. */
+/** Makes a scheduler that uses the given draws. */
 export const make = (draw: Seed.Draw, haste: Haste = "drawn"): SeededScheduler => {
   const order = Seed.pick<Order>(draw, ["any", "any", "any", "oldest", "newest"])
   const drawn = Seed.pick(draw, patience)

@@ -24,17 +24,17 @@ import * as Scope from "effect/Scope"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Where the account of a run is. */
+/** Where the account of a run is stored. */
 export type Place = "memory" | "memory under memory" | "disk" | "memory under disk" | "postgres"
 
-/** Where the run is kept. */
+/** Where the run is stored. */
 export type Kept = "transcript" | "memory" | "disk" | "postgres"
 
-/** Every place; those in Postgres need the URL of one. */
+/** All places; those in Postgres need a URL. */
 export const places: ReadonlyArray<Place> = ["memory", "memory under memory", "disk", "memory under disk", "postgres"]
 export const keeps: ReadonlyArray<Kept> = ["transcript", "memory", "disk", "postgres"]
 
-/** What a simulation is of. */
+/** The options of a simulation. */
 export interface Options {
   readonly seed: number
   readonly place: Place
@@ -42,7 +42,7 @@ export interface Options {
   readonly url?: string | undefined
 }
 
-/** What a simulation found, and how much it did. */
+/** The result of a simulation, and its counts. */
 export interface Found {
   readonly problems: ReadonlyArray<string>
   readonly calls: number
@@ -50,7 +50,7 @@ export interface Found {
   readonly failures: number
   readonly stops: number
   readonly forks: number
-  /** How often a run was resumed that had ended by an outage or by a limit. */
+  /** How often a run was resumed after an outage or a limit had ended it. */
   readonly reopened: number
 }
 
@@ -81,7 +81,7 @@ const accountIn = (accounts: Account.Accounts<Account.AccountsError>) =>
     return yield* accounts.open({ name: "team", parent: all })
   })
 
-/** Makes what opens the ledger of a run, and every account that it is charged to. */
+/** Returns a function that opens the ledger of a run and all accounts that it is charged to. */
 const ledgers = (options: Options, folder: string, schema: string) => {
   const file = path.join(folder, "accounts.sqlite")
   const [above, own] = [Budget.make(), Budget.make()]
@@ -127,11 +127,11 @@ const journals = (options: Options, folder: string, schema: string) => {
 // The vendor
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Counts what it is asked. Each call uses other tokens, so that one that is charged for another is found. */
+/** Counts its requests. Each call uses a different number of tokens, so that charging the wrong call is detected. */
 class Vendor {
   readonly book = { calls: 0, tokens: 0, costUsd: 0 }
   failures = 0
-  /** How many more calls are answered before all fail. */
+  /** The number of calls that are still answered before all calls fail. */
   answersLeft = Number.POSITIVE_INFINITY
   private readonly draw: Seed.Draw
 
@@ -178,7 +178,7 @@ const mostParts = 200
 
 let schemas = 0
 
-/** Runs one seed to its end, in as many parts as it takes. */
+/** Runs one seed to its end, in as many parts as necessary. */
 export const simulate = async (options: Options): Promise<Found> => {
   const { kept, place, seed } = options
   const draw = Seed.draw(Seed.spread(seed, "accounts", place, kept))
@@ -235,7 +235,7 @@ export const simulate = async (options: Options): Promise<Found> => {
     for (const spend of await Effect.runPromise(ledger.value.spent)) {
       const { inputTokens, outputTokens } = spend.usage
       const [was, is] = [book, { calls: spend.calls, tokens: inputTokens + outputTokens, costUsd: spend.costUsd }]
-      // What a call has used that was stopped is not known: it is charged for what it may have used.
+      // The usage of a stopped call is unknown: it is charged at its worst case.
       const isSame = found.stops > 0 ? was.calls === is.calls : JSON.stringify(was) === JSON.stringify(is)
       if (!isSame)
         found.problems.push(`${when}: the vendor has ${JSON.stringify(was)}, an account ${JSON.stringify(is)}`)
@@ -248,7 +248,7 @@ export const simulate = async (options: Options): Promise<Found> => {
   for (let count = 0; count < mostParts && ending !== "answered"; count++) {
     const some = waiting.filter(() => Seed.chance(draw, 0.7))
     const results = Object.fromEntries(some.map(({ id }) => [id, `result of ${id}`]))
-    // The same results given twice: without a journal, what follows is asked twice, and paid twice.
+    // The same results are given twice. Without a journal, the calls that follow are requested and paid twice.
     if (before !== undefined && Seed.chance(draw, 0.2)) {
       found.forks += 1
       await part(before, results)

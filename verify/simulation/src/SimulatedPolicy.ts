@@ -31,13 +31,13 @@ const checkOf = (draw: Seed.Draw, { checks = [], pool }: View): Workflow.Step["c
   onFailure: Seed.pick(draw, ["revise", "revise", "next", "continue"])
 })
 
-/** Some steps of earlier rounds, where a model may name them as it writes. */
+/** Some steps of earlier rounds, for steps that may refer to them. */
 const earlierOf = (draw: Seed.Draw, { previous }: View): Workflow.Step["earlier"] =>
   (previous?.rounds ?? []).flatMap(({ workflow }, round) =>
     workflow.steps.flatMap((_, step) => (Seed.chance(draw, 0.3) ? [{ round, step }] : []))
   )
 
-/** What steps have beside those of the paper, in some workflows. */
+/** Additional fields of steps that the paper does not have, in some workflows. */
 const moreOf = (draw: Seed.Draw, view: View): Pick<Workflow.Step, "check" | "earlier"> => ({
   ...(view.previous !== undefined && Seed.chance(draw, 0.4) && { earlier: earlierOf(draw, view)! }),
   ...(Seed.chance(draw, 0.4) && { check: checkOf(draw, view)! })
@@ -50,7 +50,7 @@ const stepOf = (draw: Seed.Draw, { pool, round, self, task }: View, step: number
   access: accessOf(draw, step, isTight)
 })
 
-/** Draws a workflow; in a recursive round it may let the previous answer stand. */
+/** Draws a workflow. In a recursive round, it may keep the previous answer. */
 export const workflowOf = (
   draw: Seed.Draw,
   view: View,
@@ -114,7 +114,7 @@ const drawn = (world: World): Policy.Policy => {
   }
 }
 
-/** A worker that says something else: what it writes as a planner replaces its answers, unless they do not end. */
+/** A worker with other answers: the text that it writes as a planner replaces its answers, unless they are endless. */
 const planner = (worker: Worker, text: string): Worker => ({
   ...worker,
   id: "planner",
@@ -187,18 +187,18 @@ export const make = (world: World, workers: ReadonlyArray<Worker>, promises: boo
 // Checks
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Passes some answers, the same ones whenever it is asked. */
+/** Passes some answers, with the same verdict at each call. */
 const passes = (answer: string): boolean => Seed.chance(Seed.draw(Seed.spread(0, answer)), 0.4)
 
-/** What a run has of checks. */
+/** The checks of a run and what they need. */
 export interface Checked {
   readonly checks?: Check.Checks
   readonly revisions?: number
 }
 
 /**
- * The checks of a run: of a function, of a grader, of a critic and of a worker; in a hostile world they may give anything.
- * Four worlds in ten have some.
+ * The checks of a run, by a function, a grader, a critic or a worker. In a hostile world they may return anything. Four
+ * worlds in ten have checks.
  */
 export const checked = (
   draw: Seed.Draw,
@@ -210,7 +210,7 @@ export const checked = (
   }: {
     readonly isSteady: boolean
     readonly nonsense: number
-    /** Hears what functions and graders are asked about. */
+    /** Called with the input of functions and graders. */
     readonly onChecked?: (check: string, answer: string) => void
   }
 ): Checked => {

@@ -30,24 +30,24 @@ import * as Witness from "./Witness.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a simulation found, and how much it did. */
+/** The result of a simulation, and its counts. */
 export interface Found {
   readonly seed: number
-  /** What does not hold, in words; empty when all is well. */
+  /** The violated conditions as text; empty if there are none. */
   readonly problems: ReadonlyArray<string>
   readonly runs: number
   /** Calls of workers. */
   readonly calls: number
   readonly tasks: number
-  /** The most calls that an account had something set aside for at once. */
+  /** The largest number of calls with an open reservation on one account. */
   readonly reserved: number
   /** Every event of every run, in their order. */
   readonly events: ReadonlyArray<RunEvent.RunEvent>
 }
 
 /**
- * What a world is like: of any kind; steady, with the same answers in any order; or narrow, with many at one door, and
- * stops in the instant in which it opens.
+ * The kind of a world: any; steady, with the same answers in any order; or narrow, with many calls at one gate, and
+ * stops at the moment at which it opens.
  */
 export type Kind = "any" | "steady" | "narrow"
 
@@ -71,7 +71,7 @@ interface Run {
   fiber: Fiber.Fiber<unknown, unknown> | undefined
   exit: Exit.Exit<unknown, unknown> | undefined
   result: Conductor.RunResult | undefined
-  /** When somebody stopped it. */
+  /** The time at which it was stopped. */
   stoppedAt: number | undefined
 }
 
@@ -79,7 +79,9 @@ interface Run {
 // A world
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Of one seed in so many, the transcripts are read as they were written: it takes as long as all the rest. */
+/**
+ * The transcripts of one seed in this many are written and read again, because this takes as long as everything else.
+ */
 const readShare = 4
 
 /** The state of a world while it is set up and runs. */
@@ -98,9 +100,9 @@ export class SimulatedRuns {
   readonly payments: Array<Budget.Payment> = []
   private reserved = 0
   private hasEnded = false
-  /** How often somebody stops a run after a task, from 0 to 1. */
+  /** How often a run is stopped after a task, from 0 to 1. */
   private readonly stops: number
-  /** How often somebody stops a run as something has become free, from 0 to 1. */
+  /** How often a run is stopped when something becomes free, from 0 to 1. */
   private readonly nudges: number
   private open = 0
   private nudgeIn = -1
@@ -160,12 +162,12 @@ export class SimulatedRuns {
     }
   }
 
-  /** Each call draws what comes next, and is marked by its number. */
+  /** Each call draws its own behaviour, and is marked with its number. */
   private calls(): SimulatedWorker.World["ofCall"] {
     return (worker, request) => ({ world: this.world, mark: `⟦${worker}#${this.witness.ask(worker, request)}⟧` })
   }
 
-  /** Each call draws from what is asked, and how often it was asked before. */
+  /** Each call draws its behaviour from its request and the number of earlier equal requests. */
   private steadyCalls(): SimulatedWorker.World["ofCall"] {
     const times = new Map<string, number>()
     return (worker, request) => {
@@ -189,7 +191,7 @@ export class SimulatedRuns {
     return ledger
   }
 
-  /** What a run is of, and what it is made of. */
+  /** Draws the task and parts of a run. */
   private drawn(index: number, workers: ReadonlyArray<Worker>): Pick<Run, "task" | "options"> {
     const { draw, promises, world } = this
     const id = `task-${index}`
@@ -256,7 +258,10 @@ export class SimulatedRuns {
     run.fiber.interruptUnsafe()
   }
 
-  /** Where a call has ended, who waits for its place or its money is let go: in that instant, or soon, somebody is stopped. */
+  /**
+   * When a call has ended, the calls that wait for its slot or its amount are released: in that moment or soon after, a
+   * run is stopped.
+   */
   private nudge(): void {
     const open = this.witness.open()
     if (open < this.open && Seed.chance(this.draw, this.nudges)) this.nudgeIn = Seed.below(this.draw, 5)
@@ -281,7 +286,7 @@ export class SimulatedRuns {
     }
   }
 
-  /** When the last run has ended, nothing goes on. */
+  /** Checks that no work continues after the last run has ended. */
   private checkSilence(): void {
     const { time, witness } = this
     if (witness.open() !== 0) witness.complain(`${witness.open()} calls run on after the end`)
@@ -295,7 +300,7 @@ export class SimulatedRuns {
     const keep = (result: Conductor.RunResult) => {
       run.result = result
     }
-    // Who reads a stream may stop reading.
+    // The reader of a stream may stop reading.
     switch (this.world.isSteady ? 2 : Seed.below(this.draw, 6)) {
       case 0:
         return Effect.scoped(
@@ -304,7 +309,7 @@ export class SimulatedRuns {
           )
         )
       case 1:
-        // A stream of a run that cannot begin fails; what such a run is told is looked at elsewhere.
+        // A stream of a run that cannot start fails. The events of such a run are checked elsewhere.
         return Effect.ignore(
           Stream.runDrain(Stream.take(RunStream.make(conductor, task, runOptions), Seed.pick(this.draw, [1, 10, 1000])))
         )
@@ -330,12 +335,12 @@ export class SimulatedRuns {
   private rest(): Promise<void> {
     const { promises, time, witness } = this
     const since = time.elapsed()
-    // Who waits for what hangs may look again and again.
+    // Waiters for a call that hangs may poll forever.
     const isEnough = () => witness.hanging() > 0 && time.elapsed() - since > 1000
     return time.rest({ onTask: this.onTask, promises, isEnough })
   }
 
-  /** Runs everything to its end. What hangs is stopped, as somebody would at last. */
+  /** Runs everything to its end. Work that hangs is stopped. */
   private async toTheEnd(): Promise<void> {
     for (const run of this.runs) this.start(run)
     await this.rest()
@@ -351,7 +356,7 @@ export class SimulatedRuns {
     }
   }
 
-  /** When the last run has ended, no gate has lost a place. */
+  /** Checks that no gate has lost a slot after the last run has ended. */
   private async checkDoor(): Promise<void> {
     const { door, time, witness, workers } = this
     if (door === undefined) return
@@ -384,7 +389,7 @@ export class SimulatedRuns {
     this.checkCalls()
   }
 
-  /** What workers were asked is what was charged. */
+  /** Checks that the requests to workers are those that were charged. */
   private checkCalls(): void {
     const { payer, payments, runs, witness } = this
     const asked = witness.calls()
@@ -393,7 +398,7 @@ export class SimulatedRuns {
       if (calls !== asked || payments.length !== asked)
         witness.complain(`${asked} calls were made, ${calls} were charged to the payer, and ${payments.length} told`)
     }
-    // Found answers that are charged as made are charged, and not asked for.
+    // Cached answers that are charged like made calls are charged without a request.
     if (runs.some(({ runOptions }) => runOptions.cachedAnswers === "charged")) return
     const charged = runs.reduce((sum, { runOptions }) => sum + runOptions.ledger!.spent().calls, 0)
     if (charged !== asked) witness.complain(`${asked} calls were made, and ${charged} were charged`)

@@ -21,7 +21,7 @@ import type { Witness } from "./Witness.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What workers of one simulation share. */
+/** The state that the workers of one simulation share. */
 export interface World {
   readonly seed: number
   readonly draw: Seed.Draw
@@ -31,13 +31,13 @@ export interface World {
   readonly moods: Moods
   /** Whether the same answers are given in any order. */
   readonly isSteady: boolean
-  /** Whether all workers stand behind one door. */
+  /** Whether all workers share one gate. */
   readonly isNarrow: boolean
-  /** Whether little is left on every account, workers answer at once, and steps stand side by side. */
+  /** Whether little is left on every account, workers answer at once, and steps are independent. */
   readonly isTight: boolean
   /**
-   * The world as one call sees it, with a mark for what is said in it. In a steady world its draws depend on what is
-   * asked, and not on when.
+   * The world of one call, with a mark for its texts. In a steady world, its draws depend on the request and not on the
+   * time.
    */
   readonly ofCall: (worker: string, request: WorkerRequest) => { readonly world: World; readonly mark: string }
   /** Called in the middle of some calls. */
@@ -96,7 +96,7 @@ const reasonOf = (draw: Seed.Draw, detail: string): WorkerErrorReason => {
 // How it is said
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What one call does: parts that come, one after the other, and then an end. */
+/** The behaviour of one call: parts in sequence, and then an end. */
 interface Play {
   readonly parts: ReadonlyArray<WorkerPart>
   readonly end: "finished" | "fail" | "hang" | "die" | "endless"
@@ -183,7 +183,7 @@ const hung = (witness: Witness): Effect.Effect<never> =>
 
 const flood = "x".repeat(1 << 16)
 
-/** The most that anybody may read of an answer that does not end, in characters. */
+/** The largest number of characters of an endless answer that may be read. */
 const patience = 1 << 24
 
 const endless = ({ witness }: World): Stream.Stream<WorkerPart> => {
@@ -228,7 +228,7 @@ const streamOf = (world: World, manner: Manner, played: Play): Stream.Stream<Wor
     witness.opened()
     return manner === "later" ? Effect.as(wait(), whole) : Effect.succeed(whole)
   })
-  // An interruption can come before the beginning.
+  // An interruption can come before the start.
   return Stream.ensuring(
     Stream.unwrap(begun),
     Effect.sync(() => isOpen && witness.closed())
@@ -243,7 +243,7 @@ const textOf = ({ parts }: Play): string => parts.map((part) => (part.type === "
 
 const later = ({ draw, time }: World) => new Promise<void>((resolve) => time.after(Seed.below(draw, 30), resolve))
 
-/** Waits for the signal, as a well-behaved function does, or does not listen to it. */
+/** Waits for the signal like a well-behaved function, or ignores it. */
 const aborted = (signal: AbortSignal, { draw, witness }: World) =>
   new Promise<never>((_, reject) => {
     const listens = Seed.chance(draw, 0.5)

@@ -6,15 +6,15 @@ import { type Found, type Kind, SimulatedRuns } from "./SimulatedRuns.ts"
 
 export type { Found }
 
-// A drawn order knows of no disk that it would have to wait for.
+// In a drawn order of tasks, nothing may wait for the disk, so all modules are loaded before.
 await loadAll()
 
-/** How many orders of tasks one steady world is run in. */
+/** The number of orders of tasks in which one steady world is run. */
 const orders = 2
 
 /**
- * A world whose workers give the same answers in any order, run in several orders of its tasks: what happens is the
- * same, but for the time and the order of steps that run at once.
+ * A world whose workers give the same answers in any order, run in several orders of its tasks. Its events must be the
+ * same, except for times and the order of concurrent steps.
  */
 const simulateSteady = async (seed: number): Promise<Found> => {
   const found = await new SimulatedRuns(seed, "steady", 0).simulate()
@@ -26,7 +26,7 @@ const simulateSteady = async (seed: number): Promise<Found> => {
   return { ...found, problems }
 }
 
-/** What a seed is of. */
+/** The kind of simulation of a seed. */
 const kindOf = (seed: number): Kind => {
   const kind = Seed.below(Seed.draw(Seed.spread(seed, "kind")), 20)
   return kind === 0 ? "steady" : kind <= 5 ? "narrow" : "any"

@@ -40,13 +40,13 @@ import * as Witness from "./Witness.ts"
 const runId = "r"
 const task = { id: "task", question: "What is task?" }
 
-/** How often a run may be stopped or suspended before it is let be. */
+/** How often a run may be stopped or suspended; after that it runs undisturbed. */
 const mostFaults = 6
 
 /** More processes than any run needs. */
 const mostProcesses = 400
 
-/** The process is dead, or stands still. */
+/** The process is dead or paused. */
 class Gone extends Error {}
 
 interface Trouble {
@@ -60,9 +60,9 @@ interface Process {
   readonly journal: FaultyJournal.FaultyJournal
   readonly heard: Array<RunEvent.RunEvent>
   readonly ledger: Budget.Ledger
-  /** What ends its run before its end: its vendor is down after so many calls, or it may make no more. */
+  /** A reason why the run ends early: its vendor fails after some calls, or its number of calls is limited. */
   readonly trouble: Trouble | undefined
-  /** Whether the run had ended permanently before: nothing is charged for it again. */
+  /** Whether the run had already ended permanently: it is not charged again. */
   readonly isAgain: boolean
   seen: Usage.Spend
   result: Conductor.RunResult | undefined
@@ -85,16 +85,19 @@ class Survival {
   private readonly world: ToolWorld.ToolWorld
   private tasks = 0
   private readonly zombies: Array<Process> = []
-  /** How often each check was asked about each answer; and those that were asked though their verdict stood in the journal. */
+  /**
+   * How often each check was called for each answer, and the checks that were called although their verdict was in the
+   * journal.
+   */
   readonly checks = new Map<string, number>()
   readonly checkedAgain = new Set<string>()
   /** Whether a failure of an outage may have been retained: an answer depends on it. */
   isChanged = false
-  /** Whether it was resumed after its end: what failed then was asked of what has failed, and is asked again. */
+  /** Whether it was resumed after its end. Calls that failed before are then made again. */
   isReopened = false
-  /** How many more calls are answered, where the vendor is down after some. */
+  /** The number of calls that are still answered if the vendor fails after some. */
   private answersLeft = Number.POSITIVE_INFINITY
-  /** Whether those go on that stood still. */
+  /** Whether paused processes continue. */
   private areZombies = false
   private count = 0
 
@@ -148,7 +151,7 @@ class Survival {
   private hearCheck(check: string, answer: string): void {
     const name = `${check} of ${answer}`
     this.checks.set(name, (this.checks.get(name) ?? 0) + 1)
-    // What is written beside one that others have taken over from, it has not read.
+    // A process that others have taken over from has not read their entries.
     if (!this.areZombies && SurvivalInvariants.hasVerdict(this.entries(), check, answer)) this.checkedAgain.add(name)
   }
 
@@ -304,14 +307,14 @@ class Survival {
     this.tasks += time.tasks()
   }
 
-  /** A process that has come to its end keeps nothing. */
+  /** Checks that a process that has ended left no sleeping fiber and no open reservation. */
   private checkEnd({ exit, ledger, time }: Process): void {
     if (exit === undefined) this.complain("a process never ends")
     if (time.sleepers() !== 0) this.complain(`${time.sleepers()} fibers sleep on after the end`)
     for (const problem of Invariants.ofRest("the account", ledger)) this.complain(problem)
   }
 
-  /** Others take over from a process that is dead or stands still; what stood still goes on beside them. */
+  /** Another process takes over from one that is dead or paused. A paused process later continues next to it. */
   private handOver(process: Process): void {
     const { journal } = process
     if (journal.state() === "still") this.zombies.push(process)
@@ -337,7 +340,7 @@ class Survival {
       }
       this.handOver(process)
       if (Seed.chance(this.order, 0.5)) await this.wakeZombies()
-      // Of a process that was killed, nobody has heard what it waits for; a transcript is that of the last that has one.
+      // It is unknown what a killed process waited for. A transcript is that of the last process that has one.
       if (result !== undefined || !this.isDurable) before = process
       else if (before !== undefined) before = { ...before, result: undefined }
     }
@@ -366,7 +369,7 @@ class Survival {
   // The end
   // -----------------------------------------------------------------------------------------------------------------
 
-  /** Runs it to its end; gives what it was. */
+  /** Runs the simulation to its end and returns its counts. */
   async simulate(): Promise<Found & { readonly transcript: Transcript.Transcript | undefined }> {
     let last: Process | undefined
     try {
@@ -417,7 +420,7 @@ class Survival {
       this.complain(problem)
   }
 
-  /** A run that has ended permanently is the same again, and asks no worker. */
+  /** Checks that a run that has ended permanently gives the same result and calls no worker. */
   private async again(last: Process): Promise<void> {
     const calls = this.witness.calls()
     if (last.result?.ending === "failed" || last.result?.ending === "budget") return
@@ -450,8 +453,8 @@ const load = async () => {
 const loaded = load()
 
 /**
- * Runs the simulation of a seed. A run that no limit has cut short, and of which nothing is in doubt that may not be
- * repeated, is the run that it would have been without all that happened to it.
+ * Runs the simulation of a seed. A run must be equal to its uninterrupted form, unless a limit ended it early or it has
+ * an unconfirmed call that may not be repeated.
  */
 export const simulate = async (seed: number): Promise<Found> => {
   await loaded
@@ -459,7 +462,7 @@ export const simulate = async (seed: number): Promise<Found> => {
   const { transcript, ...found } = await survival.simulate()
   const twin = new Survival(seed, false)
   const whole = await twin.simulate()
-  // Two steps may say the same, and each is checked; so may a step and the run nested in it, after another plan.
+  // Two steps may have the same answer, and each is checked. So may a step and its nested run, after another plan.
   const anew = survival.isChanged ? [] : [...survival.checkedAgain].filter((name) => twin.checks.get(name) === 1)
   const problems = [...found.problems, ...whole.problems, ...anew.map((name) => `the check ${name} was asked again`)]
   // Chains that overtake each other are numbered in the order of a process.

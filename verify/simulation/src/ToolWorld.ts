@@ -10,22 +10,22 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { addressOf, type Witness } from "./Witness.ts"
 
-/** What the workers and tools of one simulation share. */
+/** The state that the workers and tools of one simulation share. */
 export interface ToolWorld {
   readonly seed: number
   readonly witness: Witness
-  /** The share of requests that fail, whoever asks how often. */
+  /** The share of requests that fail. */
   readonly fail: number
-  /** Whether the vendor is down as a request comes. */
+  /** Whether the vendor is down at the time of a request. */
   readonly isDown: () => boolean
-  /** How long things take: another draw for each process. */
+  /** The draw for durations, which differs between processes. */
   readonly order: () => Seed.Draw
-  /** Called as a vendor is asked, and as a handler begins with its call. */
+  /** Called when a vendor gets a request, and when a handler starts. */
   readonly onAsked: () => void
   readonly onTool: (name: string, call: string) => void
 }
 
-/** All that is drawn of some texts. */
+/** The draw that belongs to some texts. */
 const drawOf = ({ seed }: Pick<ToolWorld, "seed">, ...of: ReadonlyArray<string | number>) =>
   Seed.draw(Seed.spread(seed, ...of))
 
@@ -70,7 +70,7 @@ export const tools = (world: ToolWorld): ReadonlyArray<Tool.Tool> => {
   ]
 }
 
-/** What is given for a call that waits: the same, whoever asks when. */
+/** The input for a call that waits. It is always the same for the same call. */
 export const given = (world: Pick<ToolWorld, "seed">, id: string, what: "result" | "approval" | "plan"): Tool.Given => {
   const draw = drawOf(world, "given", id)
   if (what === "approval") return { approved: Seed.chance(draw, 0.7), reason: "so it is" }
@@ -95,7 +95,7 @@ const outage: WorkerErrorReason = { _tag: "Overloaded", detail: "outage" }
 const askedIn = (messages: ReadonlyArray<Message>): ReadonlyArray<Message> =>
   messages.slice(0, messages.findLastIndex(({ role }) => role === "user") + 1)
 
-/** A result of another step's tool is shown to nobody. */
+/** A worker must not see the result of another step's tool. */
 const foreignResult = (messages: ReadonlyArray<Message>, address: string | undefined): string | undefined =>
   messages
     .filter(({ role }) => role === "tool")

@@ -8,17 +8,17 @@ export interface Asked {
   readonly messages: ReadonlyArray<Message>
 }
 
-/** Marks stand in all that workers say, each once, so that whoever sees it can be found out. */
+/** Each text of a worker has a unique mark, so that all readers of the text can be found. */
 const mark = /⟦[^⟧]*⟧/g
 
-/** The marks in some texts. */
+/** The marks in the given texts. */
 export const marksOf = (...texts: ReadonlyArray<string | undefined>): ReadonlySet<string> =>
   new Set(texts.flatMap((text) => text?.match(mark) ?? []))
 
-/** Where a subtask belongs, as it is written into it. */
+/** The address of a subtask, which is part of its text. */
 export const address = (task: string, round: number, step: number): string => `<${task}|${round}|${step}>`
 
-/** The address in the subtask of a request; that of a nested question stands before it. */
+/** The address in the subtask of a request. The address of a nested question comes before it. */
 export const addressOf = ({ messages }: Pick<Asked, "messages">): string | undefined =>
   text(messages.at(-1))
     .match(/<[^<>|]*\|\d+\|\d+>/g)
@@ -27,17 +27,17 @@ export const addressOf = ({ messages }: Pick<Asked, "messages">): string | undef
 /** A witness of one simulation. */
 export interface Witness {
   readonly asked: ReadonlyArray<Asked>
-  /** How many calls were made. One that is stopped in its first instant is made, though nobody was asked. */
+  /** The number of calls. A call that is stopped in its first moment counts, although no worker was called. */
   readonly calls: () => number
   /** The whole answers that were given, by worker. */
   readonly answers: ReadonlySet<string>
   readonly problems: ReadonlyArray<string>
   /** Calls that have been opened and not closed. */
   readonly open: () => number
-  /** Those of them that will never go on by themselves. */
+  /** The calls that never end by themselves. */
   readonly hanging: () => number
   readonly called: () => void
-  /** A worker reads what it is asked; returns a number for its answer. */
+  /** A worker reads a request; returns a number for its answer. */
   readonly ask: (worker: string, request: WorkerRequest) => number
   readonly answer: (worker: string, text: string) => void
   /** A stream was opened, or is closed. */

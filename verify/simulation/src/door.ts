@@ -9,7 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import { maybe } from "./draws.ts"
 
-/** A gate, and how many calls of a provider surely pass at once. */
+/** A gate, and the number of calls of a provider that can certainly pass at the same time. */
 export interface Door {
   readonly gate: Resilience.Gate
   readonly places: number
@@ -18,12 +18,12 @@ export interface Door {
 const make = (limits: ProviderGate.Limits, options: ProviderGate.Options = {}): Door => {
   const layer = ProviderGate.layer({ ...options, limits: { "*": limits } })
   const built = Effect.runSync(Layer.buildWithScope(layer, Scope.makeUnsafe())) as Context.Context<never>
-  // A circuit that was open lets one through to try, and the others wait for its end.
+  // An open circuit admits one call as a trial, and the others wait for its end.
   const places = options.breaker === undefined ? (limits.concurrency ?? 1) : 1
   return { gate: Context.getUnsafe(built, Resilience.Gate)!, places }
 }
 
-/** One call at once, or two. */
+/** One call at a time, or two. */
 export const narrow = (draw: Seed.Draw, share: number): Door | undefined =>
   maybe(draw, share, () => make({ concurrency: 1 + Seed.below(draw, 2) }))
 
@@ -42,8 +42,8 @@ export const any = (draw: Seed.Draw): Door | undefined => {
 }
 
 /**
- * As many calls of each provider as may pass at once, each of which waits for the others inside: none of them ends
- * where a place was lost. Gives how many have not ended yet.
+ * Starts as many calls of each provider as may pass at the same time. Each waits inside for the others, so none ends if
+ * a slot was lost. Returns the number of calls that have not ended.
  */
 export const tryAll = (
   { gate, places }: Door,
@@ -57,7 +57,7 @@ export const tryAll = (
     const call = Effect.suspend(() => (++inside === places ? together.open : together.await))
     for (let place = 0; place < places; place++) {
       waiting += 1
-      // A gate may also refuse a call, for a while: then nobody waits for it.
+      // A gate may also refuse calls for some time; then no call waits for it.
       const passed = Effect.catch(
         gate.enter(worker, 1, () => call),
         () => together.open

@@ -8,10 +8,13 @@ import type * as SimulatedWorker from "./SimulatedWorker.ts"
 export const maybe = <A>(draw: Seed.Draw, share: number, value: () => A): A | undefined =>
   Seed.chance(draw, share) ? value() : undefined
 
-/** How many steps a workflow may have: up to eight, and more often few, as most mistakes need no more. */
+/**
+ * The number of steps of a workflow: up to eight, and small numbers more often, because most mistakes need only a few
+ * steps.
+ */
 const sizeOf = (draw: Seed.Draw): number => 1 + Math.min(Seed.below(draw, 8), Seed.below(draw, 8))
 
-/** Room for one call or two at once. */
+/** Limits for one call or two at a time. */
 const tightLimits = (draw: Seed.Draw, most: number): Budget.Limits => ({ tokens: 100 + Seed.below(draw, most) })
 
 const looseLimits = (draw: Seed.Draw): Budget.Limits => ({
@@ -58,7 +61,7 @@ export const limitsOf = ({
 }: Pick<SimulatedWorker.World, "draw" | "isNarrow" | "isTight">): Budget.Limits =>
   isTight ? tightLimits(draw, isNarrow ? 250 : 500) : looseLimits(draw)
 
-/** Settings under which nothing depends on what comes first. */
+/** Settings for which the order of tasks does not matter. */
 export const steadySettingsOf = (draw: Seed.Draw) => ({
   maxSteps: sizeOf(draw),
   recursion: Seed.pick(draw, [0, 0, 1, 2]),
@@ -92,7 +95,7 @@ export const settingsOf = (draw: Seed.Draw) => ({
   threshold: maybe(draw, 0.3, () => 0.5)
 })
 
-/** Who takes over: nobody, the next, or what a function says, right or wrong. */
+/** The worker that takes over: none, the next one, or the one that a function returns, valid or not. */
 export const reassignOf = ({ draw, moods }: SimulatedWorker.World): Conductor.Options["reassign"] =>
   Seed.pick<() => Conductor.Options["reassign"]>(draw, [
     () => undefined,
@@ -104,10 +107,12 @@ export const reassignOf = ({ draw, moods }: SimulatedWorker.World): Conductor.Op
     }
   ])()
 
-/** What many want at once in a narrow world: room on an account, a place at a gate, or one answer. */
+/**
+ * What many calls need at the same time in a narrow world: an amount on an account, a slot at a gate, or one answer.
+ */
 export const focuses = ["money", "door", "answers"] as const
 
-/** Whoever is let go goes on in the same instant, or is overtaken before it does. */
+/** How a released waiter continues: in the same moment, or after another one has overtaken it. */
 export const hastes: Readonly<Record<(typeof focuses)[number], ReadonlyArray<SeededScheduler.Haste>>> = {
   money: ["never", "often"],
   door: ["often"],

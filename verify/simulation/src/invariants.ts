@@ -17,14 +17,14 @@ type Problems = ReadonlyArray<string>
 /** Costs are sums of fractions. */
 const slack = 1e-9
 
-/** What an account has set aside now. */
+/** The open reservations of an account. */
 interface Reserved {
   readonly open: number
   readonly reservedCostUsd: number
   readonly reservedTokens: number
 }
 
-// Accounts do not say what they have set aside; the fields are there to be looked at.
+// Accounts have no public method for their reservations, so their fields are read.
 export const reservedOf = (ledger: Budget.Ledger): Reserved => ledger as unknown as Reserved
 
 const tokensOf = ({ usage }: Spend): number => usage.inputTokens + usage.outputTokens
@@ -32,12 +32,12 @@ const tokensOf = ({ usage }: Spend): number => usage.inputTokens + usage.outputT
 const isFigure = (figure: unknown): boolean =>
   figure === undefined || (Number.isFinite(figure) && (figure as number) >= 0)
 
-/** What is wrong with an account now, after it was seen with an earlier spend. */
+/** The violated conditions of an account now, given its earlier spend. */
 export const ofAccount = (name: string, ledger: Budget.Ledger, before: Spend): string | undefined => {
   const { limits } = ledger
   const spend = ledger.spent()
   const { open, reservedCostUsd, reservedTokens } = reservedOf(ledger)
-  // What a vendor misreported is words; whether tokens are estimated is no figure either.
+  // `misreported` is text, and `estimated` is not a number.
   const { estimated: _, misreported: __, ...counts } = spend.usage
   if (![spend.costUsd, spend.calls, ...Object.values(counts)].every(isFigure))
     return `${name} counts nonsense: ${JSON.stringify(spend)}`
@@ -53,7 +53,7 @@ export const ofAccount = (name: string, ledger: Budget.Ledger, before: Spend): s
   return undefined
 }
 
-/** What is wrong with an account at the end. */
+/** The violated conditions of an account at the end. */
 export const ofRest = (name: string, ledger: Budget.Ledger): Problems => {
   const { open, reservedCostUsd, reservedTokens } = reservedOf(ledger)
   return open === 0 && reservedCostUsd === 0 && reservedTokens === 0
@@ -68,7 +68,7 @@ const isSame = (left: Spend, right: Spend): boolean =>
   left.calls === right.calls &&
   left.unpricedCalls === right.unpricedCalls
 
-/** Says where two accounts of one thing differ. */
+/** Reports the differences of two sums that should be equal. */
 export const ofSums = (name: string, told: Spend, charged: Spend): Problems =>
   isSame(told, charged) ? [] : [`${name}: ${JSON.stringify(told)} is told, ${JSON.stringify(charged)} was charged`]
 
@@ -76,7 +76,7 @@ export const ofSums = (name: string, told: Spend, charged: Spend): Problems =>
 // Events
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A run as it was told. */
+/** A run as its events report it. */
 export interface Told {
   readonly name: string
   readonly events: ReadonlyArray<RunEvent.RunEvent>
@@ -85,11 +85,13 @@ export interface Told {
   readonly transcript: Transcript.Transcript
   readonly maxRounds: number
   readonly skipsUnseen: boolean
-  /** How many rounds may begin early because an answer failed its check. */
+  /** The number of rounds that may start early because an answer failed its check. */
   readonly revisions: number
 }
 
-/** A run's events begin and end it, and time goes forward in what they say lasted. */
+/**
+ * The events of a run start with its start and end with its end, and time advances by the durations that they report.
+ */
 const ofOrder = ({ events, name }: Told): Problems => {
   const [first] = events
   const problems: Array<string> = []
@@ -103,7 +105,7 @@ const ofOrder = ({ events, name }: Told): Problems => {
   return problems
 }
 
-/** What is written can be read, and what is read gives the same. */
+/** Written events can be read, and reading gives the same events. */
 const ofWire = ({ events, name, transcript }: Told): Problems => {
   const problems: Array<string> = []
   const text = Wire.encodeTranscript(transcript)
@@ -121,14 +123,14 @@ const ofWire = ({ events, name, transcript }: Told): Problems => {
   return problems
 }
 
-/** A step starts the moment the last step that it sees has ended, if anybody can see it. */
+/** A step starts at the moment at which the last step that it sees has ended, if any later step can see it. */
 const ofStarts = ({ events, name, revisions, skipsUnseen, times }: Told): Problems => {
   const plans = new Map<string, { readonly workflow: Workflow.Workflow; readonly time: number }>()
   const ends = new Map<string, number>()
   const passed = new Set<string>()
   const goneOn = new Set<string>()
   const left = new Map<string, number>()
-  /** Whether the answer of a step has failed a check, and nobody has said that it is to go on with it. */
+  /** Whether the answer of a step has failed a check and the policy has not yet decided to continue. */
   const isHeld = (round: string, step: number): boolean => {
     const key = `${round}.${step}`
     const { check } = plans.get(round)!.workflow.steps[step]!
@@ -142,7 +144,7 @@ const ofStarts = ({ events, name, revisions, skipsUnseen, times }: Told): Proble
     if (event.type === "step-finished" || event.type === "step-failed" || event.type === "step-skipped")
       ends.set(`${round}.${event.step}`, time)
     if (event.type === "step-checked" && event.passed) passed.add(`${round}.${event.step}`)
-    // What was held back by a failed check goes on when the policy says so.
+    // A step that was held by a failed check continues when the policy decides so.
     if (event.type === "round-revised" && event.decision === "go-on") {
       for (const step of plans.get(round)!.workflow.steps.keys()) {
         const key = `${round}.${step}`
@@ -187,7 +189,7 @@ const ofStop = ({ name }: Told, { answer, rounds }: Transcript.Transcript): Prob
   return answer === stands ? [] : [`${name}: "${answer}" is the answer, and "${stands}" was to stand`]
 }
 
-/** A run, and the runs nested in it. */
+/** A run and its nested runs. */
 const withNested = (transcript: Transcript.Transcript): ReadonlyArray<Transcript.Transcript> => [
   transcript,
   ...transcript.rounds.flatMap(({ steps }) =>
@@ -200,17 +202,20 @@ const shownOf = (step: Transcript.StepRecord | undefined): string | undefined =>
   return step?.state === "failed" ? step.detail : undefined
 }
 
-/** The text of a step as workers see it: a provider's words about the account of its worker are not for others. */
+/**
+ * The text of a step as workers see it: a provider's message about the account of its worker is not shown to other
+ * workers.
+ */
 const seenOf = (step: Transcript.StepRecord | undefined): string | undefined =>
   step?.reason === "Authentication" || step?.reason === "Quota" ? undefined : shownOf(step)
 
-/** The marks that the worker of a step may see: all of them, and no other. */
+/** The marks that the worker of a step must see, and no others. */
 const visibleMarks = ({ rounds, task }: Transcript.Transcript, round: number, step: number): ReadonlySet<string> => {
   const { steps, workflow } = rounds[round]!
   const before = rounds[round - 1]
   const { access, earlier = [] } = workflow!.steps[step]!
   const seesAll = access === "all"
-  // A round that made way for another has no failure of its own.
+  // A round that was replaced by another one has no failure of its own.
   const failure = before?.revisions?.at(-1)?.decision === "re-plan" ? undefined : seenOf(before?.steps.at(-1))
   const previous = seesAll ? (before?.answer ?? failure) : undefined
   return marksOf(
@@ -221,7 +226,7 @@ const visibleMarks = ({ rounds, task }: Transcript.Transcript, round: number, st
   )
 }
 
-/** Whether a step sees one that the last process did not come to, or is one. */
+/** Whether a step was not reached by the last process, or sees one that was not. */
 const isCut = ({ rounds }: Transcript.Transcript, round: number, step: number): boolean => {
   const { steps, workflow } = rounds[round]!
   const seen = [step, ...Workflow.visible(workflow!, step)].map((index) => steps[index])
@@ -229,8 +234,9 @@ const isCut = ({ rounds }: Transcript.Transcript, round: number, step: number): 
 }
 
 /**
- * Nobody was asked with more or less than the access list of the step names. Of a run that its limit has cut short another
- * process may have begun what the last did not come to (`isWhole` is false): nothing tells what that could see.
+ * Checks that no worker saw more or less than the access list of its step names. If a limit ended a run early
+ * (`isWhole` is false), another process may have started steps that the last one did not reach; it is unknown what
+ * these could see.
  */
 export const ofSight = (told: ReadonlyArray<Told>, { asked }: Witness, isWhole = true): Problems => {
   const allowed = new Map<string, Array<ReadonlySet<string>>>()
@@ -275,7 +281,7 @@ const ofSteps = (name: string, transcript: Transcript.Transcript, { answers }: W
     })
   )
 
-/** What is wrong with a run that has ended; to write it and to read it again may be left out (`isRead`), as it takes long. */
+/** The violated conditions of a run that has ended. `isRead` also writes and reads it, which takes long. */
 export const ofRun = (told: Told, witness: Witness, isRead: boolean): Problems => [
   ...ofOrder(told),
   ...(isRead ? ofWire(told) : []),
@@ -287,17 +293,17 @@ export const ofRun = (told: Told, witness: Witness, isRead: boolean): Problems =
   ])
 ]
 
-/** What a transcript says was paid: the sum of its calls, and not what it says of the sum. */
+/** The spend in a transcript, computed from its calls instead of read from its sum. */
 export const toldSpend = ({ spend: _, ...rest }: Transcript.Transcript): Spend => Transcript.spendSoFar(rest)
 
-/** What times say, and the order in which sums were made, may differ from one order of tasks to another. */
+/** An event without times and without sums, which may differ between orders of tasks. */
 const timeless = (event: RunEvent.RunEvent): string =>
   JSON.stringify(event, (key, value: unknown) => {
     if (key === "at" || key.endsWith("Millis")) return undefined
     return typeof value === "number" ? Number(value.toPrecision(9)) : value
   })
 
-/** What is wrong with two runs of a steady world, in two orders of its tasks: they are the same run. */
+/** The violated conditions of two runs of a steady world in two orders of tasks: they must be the same run. */
 export const ofOrders = (one: ReadonlyArray<RunEvent.RunEvent>, other: ReadonlyArray<RunEvent.RunEvent>): Problems => {
   const happened = one.map(timeless).sort()
   const also = other.map(timeless).sort()

@@ -20,7 +20,7 @@ interface Batch {
   readonly count: number
 }
 
-/** What was found in some seeds. */
+/** The results of several seeds. */
 interface Findings {
   readonly seeds: number
   readonly runs: number
@@ -32,7 +32,7 @@ interface Findings {
 
 /** What is simulated. */
 interface Subject {
-  /** A run that survives its processes, instead of some runs at once in one. */
+  /** Simulates a run that survives its processes, instead of several runs in one process. */
   readonly survival: boolean
   /** A program instead of workflows of steps. */
   readonly programs: boolean
@@ -48,7 +48,7 @@ const batchSize = 50
 // Seeds
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Loads what is tested, with the mutant planted where one is named. */
+/** Loads the code under test, with the named mutant. */
 const load = async ({ mutant, programs, survival }: Subject) => {
   if (mutant !== undefined) Mutants.plant(mutant)
   if (programs) return import("./Programs.ts")
@@ -76,7 +76,7 @@ const join = (left: Findings, right: Findings): Findings => ({
 /** A thread: simulates the batches that it is sent. */
 const serve = async () => {
   const { simulate } = await load(workerData as Subject)
-  // Who plays a seed again sees where errors come from; to write that down costs a search a tenth of its time.
+  // A replay shows stack traces. Recording them would slow down a search by a tenth.
   Error.stackTraceLimit = 0
   parentPort!.on("message", async ({ count, from }: Batch) => {
     let findings = nothing
@@ -96,7 +96,7 @@ const replayCommand = (seed: number, { mutant, programs, survival }: Subject) =>
 
 const isSame = (one: Found, other: Found): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-/** Runs one seed twice, and prints its events and what does not hold. */
+/** Runs one seed twice, and prints its events and violated conditions. */
 const replay = async (seed: number, subject: Subject): Promise<boolean> => {
   const { simulate } = await load(subject)
   const found = await simulate(seed)
@@ -109,7 +109,7 @@ const replay = async (seed: number, subject: Subject): Promise<boolean> => {
   return again && problems.length === 0
 }
 
-/** How often progress is told where it goes into a file, in milliseconds. */
+/** How often progress is printed into a file, in milliseconds. */
 const tellMillis = 60_000
 
 /** Says how far a search is: on a terminal in one line that is written over, elsewhere once in a while. */
@@ -125,10 +125,10 @@ const makeProgress = () => {
   }
 }
 
-/** What a search is asked for. */
+/** The options of a search. */
 interface Search {
   readonly seeds: Batch
-  /** How many failures end it. */
+  /** The number of failures that end it. */
   readonly most: number
   readonly threads: number
   readonly subject: Subject

@@ -44,7 +44,7 @@ const setUp = `
 
 const numberOf = (machine: string) => machine.split(" ")[0]
 
-/** Opens the database of a server on which nothing is stored yet. `now` is the time of the simulation. */
+/** Opens the database of a new Postgres server. `now` is the time of the simulation. */
 export const open = async (url: string, now: () => number): Promise<Database> => {
   const place = { url: Redacted.make(url), schema, maxConnections: 1 }
   const before = Scope.makeUnsafe()

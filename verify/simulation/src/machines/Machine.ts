@@ -22,7 +22,7 @@ export interface Surroundings {
   readonly time: SeededScheduler.SeededScheduler
   readonly database: Database
   readonly draw: Seed.Draw
-  /** The number of crashes of the database so far, and whether it is down now. */
+  /** The number of crashes of the database, and whether it is down now. */
   readonly outage: { count: number; isDown: boolean }
 }
 
@@ -48,7 +48,7 @@ export interface Machine {
   readonly reach: (fire: () => void) => void
   readonly kill: () => void
   readonly freeze: () => void
-  /** With `isSuspended`, its monotonic clock has stood still, as that of a paused virtual machine. */
+  /** With `isSuspended`, its monotonic clock stood still, as in a paused virtual machine. */
   readonly thaw: (isSuspended: boolean) => void
   readonly cut: () => void
   readonly heal: () => void
@@ -61,7 +61,7 @@ const connectionError = () =>
     reason: new SqlError.ConnectionError({ cause: new Error("Connection closed"), message: "Connection closed" })
   })
 
-/** How long a statement or its answer is under way at most, in milliseconds. */
+/** The maximum time of a statement or its answer on the network, in milliseconds. */
 const latencyMillis = 10
 
 /** How long a machine waits for an unreachable database, in milliseconds. */
@@ -69,7 +69,7 @@ const patienceMillis = 30_000
 
 const start = Date.UTC(2026, 0, 1)
 
-/** Starts a machine whose wall clock is wrong by some time. */
+/** Starts a machine whose wall clock is wrong by the given time. */
 export const make = ({ database, draw, outage, time }: Surroundings, number: number, skewMillis: number): Machine => {
   const self = `${number} ${number} machine`
   const troubles: Array<Trouble> = []

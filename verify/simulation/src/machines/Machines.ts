@@ -27,7 +27,7 @@ import * as Machine from "./Machine.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A simulation. `url` is that of a server on which nothing is stored yet. */
+/** The options of a simulation. `url` is that of a new Postgres server. */
 export interface Options {
   readonly seed: number
   readonly machines: number
@@ -71,10 +71,10 @@ interface Begun {
   isPaid: boolean
 }
 
-/** A place in the cluster: the machine in it, which changes. */
+/** A position in the cluster, and the machine that currently has it. */
 interface Place {
   machine: Machine.Machine
-  /** The runs that the machine believes to have, with their bodies. */
+  /** The runs that the machine believes that it owns, with their fibers. */
   believed: Map<string, Fiber.Fiber<unknown, unknown> | undefined>
   execute: ((run: string) => Effect.Effect<unknown>) | undefined
   count: () => number
@@ -91,7 +91,7 @@ const boundMillis = expireMillis + 4_000
 
 const price = { inputPerMillion: 1, outputPerMillion: 4, perCall: 0.0001 }
 const callUsd = 0.0001 + 20e-6 + 120e-6
-/** The steps that each step sees: the third begins after the first, often with the second in flight. */
+/** The steps that each step sees: the third starts after the first, often while the second is in flight. */
 const accesses: ReadonlyArray<ReadonlyArray<number>> = [[], [], [0], [1, 2]]
 const tenants = ["tight", "one", "two", "three"]
 
@@ -136,7 +136,7 @@ export const simulate = async (options: Options): Promise<Found> => {
     readonly placed: number
     readonly kind: "stopped" | "silent"
   }> = []
-  /** How often each run was placed. */
+  /** How often each run was assigned. */
   const placed = new Map<string, number>()
   const longest = { stopped: 0, silent: 0 }
   let [takeovers, machines] = [0, 0]
@@ -205,7 +205,7 @@ export const simulate = async (options: Options): Promise<Found> => {
       )
   })
 
-  /** The journal of a machine, whose writes are noted. */
+  /** The journal of a machine, which records its writes. */
   const noted = (machine: Machine.Machine, journal: Journal.Journal): Journal.Journal => ({
     ...journal,
     claim: (run, how) => Effect.tap(journal.claim(run, how), () => Effect.sync(() => onClaim(run, machine))),
@@ -259,7 +259,7 @@ export const simulate = async (options: Options): Promise<Found> => {
         )
       )
       const working = Effect.raceFirst(Effect.all([lane, lane], { concurrency: "unbounded", discard: true }), renewing)
-      // A machine that ends in order gives its tasks back.
+      // A machine that ends normally releases its tasks.
       yield* Effect.onInterrupt(working, () => {
         for (const key of own)
           tasks.set(
@@ -347,7 +347,7 @@ export const simulate = async (options: Options): Promise<Found> => {
       })
     })
   }
-  /** A machine that the cluster can place runs at. */
+  /** A machine to which the cluster can assign runs. */
   const able = (): Place | undefined => {
     for (let tries = 0; tries < 50; tries++) {
       const place = Seed.pick(draw, places)
@@ -356,7 +356,7 @@ export const simulate = async (options: Options): Promise<Found> => {
     }
     return undefined
   }
-  /** The last place of each run. */
+  /** The last position of each run. */
   const assigned = new Map<string, Place>()
   const assign = (run: string): void => {
     if (endings.has(run)) return
@@ -375,7 +375,7 @@ export const simulate = async (options: Options): Promise<Found> => {
   }
   const restart = (place: Place) => time.after(between(1_000, 8_000), () => boot(place))
 
-  /** Another machine gets the runs; the old one believes for a while that it has them. */
+  /** Other machines get the runs; the old one believes for some time that it still owns them. */
   const dispossess = (place: Place, beliefMillis: () => number): void => {
     const { believed, machine } = place
     for (const run of believed.keys()) {
@@ -501,7 +501,7 @@ export const simulate = async (options: Options): Promise<Found> => {
   const isEnough = () => {
     if (problems.length >= 20) return true
     if (isDone() && time.elapsed() > 6_000 + all) isOver ||= time.elapsed()
-    // Machines with a fault come back, and calls that were lost end.
+    // Machines with a fault recover, and lost calls end.
     if (isOver > 0) return time.elapsed() > isOver + 40_000
     if (time.elapsed() < all + 300_000) return false
     complain(`${endings.size} of ${options.runs} runs and ${answered} of ${options.tasks} tasks have ended`)

@@ -47,7 +47,7 @@ export const mutants: Readonly<Record<string, Mutant & { readonly seed: number }
     file: "cluster/src/PostgresTasks.ts",
     edits: [{ from: "known.key = given.key AND known.body IS NULL", to: "known.key = given.key" }]
   },
-  // The calls in flight of a machine that is gone cost nothing.
+  // The calls in flight of a lost machine cost nothing.
   "buried-free": {
     seed: 1,
     file: "cluster/src/internal/schema.ts",
