@@ -28,7 +28,7 @@ const unavailable = (message: string, cause?: unknown) =>
  *
  * **Example** (one limit for the calls of several processes)
  *
- * ```ts no-run
+ * ```text
  * import { Postgres, PostgresRateLimits } from "@divisi/cluster"
  * import * as ProviderGate from "@divisi/provider-kit/ProviderGate"
  * import * as Effect from "effect/Effect"
