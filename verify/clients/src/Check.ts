@@ -16,7 +16,7 @@ export interface Report {
   readonly checks: ReadonlyArray<Check>
 }
 
-/** How a program ended. */
+/** The result of a program. */
 export interface Finished {
   readonly code: number
   readonly stdout: string
@@ -69,7 +69,7 @@ export const run = (
     child.on("close", (code) => end(code ?? 1))
   })
 
-/** Returns a check that a program has ended successfully. */
+/** Returns a check that a program ended successfully. */
 export const ended = (name: string, { code, output }: Finished, problem?: string | undefined): Check => ({
   name,
   isPassed: code === 0 && problem === undefined,

@@ -113,7 +113,9 @@ const callOf = (order: Order, tools: ReadonlyArray<Tool.ToolDefinition>): Call |
   }
 }
 
-/** The next call of a task; none where all its orders are carried out, `undefined` where a text has none. */
+/**
+ * The next call of a task: none if all its instructions are carried out, `undefined` if the text has no instructions.
+ */
 export const next = (
   question: string,
   done: number,

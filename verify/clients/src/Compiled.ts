@@ -16,7 +16,7 @@ interface Client {
   readonly needs: Command
   readonly build: Command
   readonly command: (url: string) => Command
-  /** The file that names the version, and where in it. */
+  /** The file with the version, and its pattern in that file. */
   readonly version: readonly [file: string, pattern: RegExp]
 }
 

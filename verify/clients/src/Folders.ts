@@ -18,7 +18,7 @@ const must = async (what: string, finished: Promise<Finished>) => {
   if (code !== 0) throw new Error(`${what} failed:\n${output.slice(-2_000)}`)
 }
 
-/** Installs a folder of packages as its lock file says. */
+/** Installs a folder of packages according to its lock file. */
 export const installPackages = async (name: string): Promise<void> => {
   const command = ["pnpm", "install", "--frozen-lockfile", "--prefer-offline"] as const
   await must(`Installing ${name}`, run(command, { cwd: folder(name), seconds: 600 }))

@@ -7,7 +7,7 @@ const isObject = (value: unknown): value is Tool.JsonSchema =>
 const numbersIn = (question: string): ReadonlyArray<number> =>
   (question.match(/-?\d+(?:\.\d+)?/g) ?? []).map(Number).filter(Number.isFinite)
 
-/** Quoted words first, then words with a capital within a sentence: names, also such as "Portland, OR". */
+/** Quoted words first, then capitalised words within a sentence: names, including those such as "Portland, OR". */
 const namesIn = (question: string): ReadonlyArray<string> => {
   const quoted = [...question.matchAll(/["'`]([^"'`]{1,80})["'`]/g)].map(([, text = ""]) => text)
   const names = [...question.matchAll(/(?<=[\p{Ll}\d,;:]\s)\p{Lu}[\p{L}\d-]*(?:,?\s\p{Lu}[\p{L}\d-]*)*/gu)].map(
@@ -16,7 +16,7 @@ const namesIn = (question: string): ReadonlyArray<string> => {
   return [...quoted, ...names.filter((name) => name !== "I")]
 }
 
-/** What a question has to give; each thing is given once, and the last again where there are no more. */
+/** The values of a question. Each is used once, and the last one again if there are no more. */
 interface Source {
   readonly question: string
   readonly numbers: ReadonlyArray<number>
@@ -98,13 +98,13 @@ const valueOf = (
   }
 }
 
-/** A value of a schema, with what the question says. `from` leaves out the first names, for another call. */
+/** A value for a schema, from the values of the question. `from` skips the first names, for another call. */
 export const make = (schema: Tool.JsonSchema, question: string, from = 0): unknown => {
   const source: Source = { question, numbers: numbersIn(question), names: namesIn(question), number: 0, name: from }
   return valueOf(schema, schema, source, "value", 0)
 }
 
-/** How often a tool is called: once, or for each name where it takes one name alone. */
+/** How often a tool is called: once, or once per name if it takes a single name. */
 export const times = ({ properties, required }: Tool.JsonSchema, question: string): number => {
   const wanted = Array.isArray(required) ? required.length : Object.keys(isObject(properties) ? properties : {}).length
   return wanted === 1 ? Math.max(1, Math.min(4, namesIn(question).length)) : 1

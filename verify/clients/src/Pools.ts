@@ -24,7 +24,10 @@ const strict = Effect.map(Upstreams.make("strict"), ({ url }) => ({ MY_SERVER_BA
 
 const llama = Effect.map(Upstreams.make("llama"), ({ url }) => ({ LLAMA_SERVER_BASE_URL: url }))
 
-/** OpenAI's Responses, as this project's own server speaks them: the clients above hold it to OpenAI's own. */
+/**
+ * OpenAI's Responses API, as this project's own server implements it. The clients above check it against OpenAI's own
+ * clients.
+ */
 const openai = Effect.map(Serving.make({ aliases: { "gpt-5": "worker/writer" } }), ({ url }) => ({
   OPENAI_BASE_URL: url,
   OPENAI_API_KEY: "sk-clients"
@@ -43,10 +46,10 @@ const pools: Readonly<Record<string, Pool>> = {
 /** The pools that are checked. */
 export const names = Object.keys(pools)
 
-/** What CI runs. */
+/** The clients that CI runs. */
 export const short: ReadonlyArray<string> = ["unnamed-server"]
 
-/** `divisi serve` as a process, on a free port, in a folder of its own. */
+/** Starts `divisi serve` as a process, on a free port, in a new folder. */
 const served = (pool: string, env: Readonly<Record<string, string>>): Effect.Effect<string, Error, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
@@ -99,7 +102,7 @@ export const checkOn = async (check: (url: string) => Promise<Report>): Promise<
   return checks
 }
 
-/** Lets each agent do its three tasks, or the first alone, as CI does. */
+/** Lets each agent do its three tasks, or only the first, as in CI. */
 export const check = (name: string, isShort: boolean): Promise<Report> => {
   const { workers } = pools[name]!
   const all = Effect.gen(function* () {

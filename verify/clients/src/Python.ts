@@ -5,7 +5,7 @@ import { type Check, ended, type Report, run } from "./Check.ts"
 import { folder } from "./Folders.ts"
 
 interface Client {
-  /** The package whose version is told. */
+  /** The package whose version is reported. */
   readonly package: string
   /** The virtual environment that has it; `.venv` by default. */
   readonly environment?: string
@@ -15,7 +15,7 @@ interface Client {
 const program = (env: NodeJS.ProcessEnv, ...args: ReadonlyArray<string>) =>
   run([".venv/bin/python", ...args], { cwd: folder("python"), env, seconds: 300 })
 
-/** The counts of a suite stand in its last line. */
+/** Reads the counts from the last line of a suite's output. */
 const suite =
   (file: string) =>
   async (url: string): Promise<ReadonlyArray<Check>> => {

@@ -29,7 +29,7 @@ const ordinary = new Set(
   )
 )
 
-/** The words of a text that say what it is about, in lower case and without a plural's s. */
+/** The significant words of a text, in lower case and without a plural's s. */
 const wordsOf = (text: string): ReadonlySet<string> =>
   new Set(
     (
@@ -48,11 +48,11 @@ const shared = (left: ReadonlySet<string>, right: ReadonlySet<string>): number =
 const sentencesOf = (text: string): ReadonlyArray<string> =>
   text.split(/(?<=[.!?])\s+|\n+/).filter((sentence) => sentence.trim() !== "")
 
-/** What the user asks now. */
+/** The user's current question. */
 const questionOf = ({ messages }: WorkerRequest): string =>
   Message.text(messages.findLast(({ role }) => role === "user"))
 
-/** What came after the question. */
+/** The messages after the question. */
 const aftermathOf = ({ messages }: WorkerRequest): ReadonlyArray<Message.Message> =>
   messages.slice(messages.findLastIndex(({ role }) => role === "user") + 1)
 
@@ -60,7 +60,7 @@ const aftermathOf = ({ messages }: WorkerRequest): ReadonlyArray<Message.Message
 // Tools
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The tool that has most words in common with a question. */
+/** The tool that has the most words in common with a question. */
 const fitting = (tools: ReadonlyArray<Tool.ToolDefinition>, question: string): Tool.ToolDefinition | undefined => {
   const asked = wordsOf(question)
   const scored = tools.map((tool) => ({
@@ -70,7 +70,7 @@ const fitting = (tools: ReadonlyArray<Tool.ToolDefinition>, question: string): T
   return scored.filter(({ score }) => score > 0).sort((left, right) => right.score - left.score)[0]?.tool
 }
 
-/** The calls of a turn; none where it answers. */
+/** The calls of a turn; none if it answers. */
 const callsOf = (request: WorkerRequest): ReadonlyArray<{ readonly name: string; readonly arguments: object }> => {
   const { toolChoice = "auto", tools = [] } = request
   if (tools.length === 0 || toolChoice === "none") return []
@@ -87,7 +87,7 @@ const callsOf = (request: WorkerRequest): ReadonlyArray<{ readonly name: string;
   if (results > 0) return []
   const fits = fitting(tools, question)
   if (fits === undefined) return []
-  // Several places, numbers or names in one question are as many calls.
+  // Several places, numbers or names in one question result in several calls.
   const times = request.parallelToolCalls === false ? 1 : Instance.times(fits.input, question)
   return Array.from({ length: times }, (_, at) => ({
     name: fits.name,
@@ -99,7 +99,7 @@ const callsOf = (request: WorkerRequest): ReadonlyArray<{ readonly name: string;
 // Answers
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a text tells it to say, word for word: in quotes, behind a colon, or after "say" and "exactly". */
+/** The text that a request dictates: in quotes, after a colon, or after "say" and "exactly". */
 const dictated = (text: string): string | undefined => {
   const verb = /\b(?:say|reply|respond|answer|write|output|repeat|return|end|begin)\b[^"'`:.?!\n]*?/i.source
   const found = new RegExp(
@@ -114,14 +114,14 @@ const dictated = (text: string): string | undefined => {
     ?.trim()
 }
 
-/** What its rules tell it to say, whatever is asked. */
+/** The text that the system prompt requires for every question. */
 const ruled = ({ messages }: WorkerRequest): string | undefined =>
   messages
     .filter(({ role }) => role === "system" || role === "developer")
     .map((message) => dictated(Message.text(message)))
     .find((text) => text !== undefined)
 
-/** The numbers that it is told to count. */
+/** The numbers that it is asked to count. */
 const counted = (question: string): string | undefined => {
   const found = /\bcount\b[^\d]*(\d{1,4})[^\d]+(\d{1,4})/i.exec(question)
   if (found === null) return undefined
@@ -129,7 +129,7 @@ const counted = (question: string): string | undefined => {
   return Array.from({ length: Math.max(0, Math.min(500, to - from + 1)) }, (_, at) => `${from + at}`).join(", ")
 }
 
-/** The sentence of the conversation before the question that has most words in common with it. */
+/** The sentence of the conversation before the question that has the most words in common with it. */
 const recalled = ({ messages }: WorkerRequest, question: string): string | undefined => {
   const asked = wordsOf(question)
   const before = messages.slice(
@@ -138,7 +138,7 @@ const recalled = ({ messages }: WorkerRequest, question: string): string | undef
   )
   const said = before
     .flatMap((message) => (message.role === "user" ? sentencesOf(Message.text(message)) : []))
-    // The question itself stands before the answers of other steps.
+    // The question itself comes before the answers of other steps.
     .filter((sentence) => !question.includes(sentence))
   const scored = said.map((sentence) => ({ sentence, score: shared(asked, wordsOf(sentence)) }))
   return scored.filter(({ score }) => score > 0).sort((left, right) => right.score - left.score)[0]?.sentence
@@ -201,7 +201,7 @@ const partsOf = (request: WorkerRequest): ReadonlyArray<WorkerPart> => {
 
 const usual: Pricing = { inputPerMillion: 1, outputPerMillion: 10 }
 
-/** Makes a worker that follows the rules. */
+/** Makes a worker that follows these rules. */
 export const make = (id: string, pricing = usual): Worker => ({
   id,
   description: "follows rules",

@@ -21,15 +21,17 @@ const threeWorkers = Policy.fixed("three workers", () => ({
 
 const ids = ["reader", "checker", "writer"]
 
-/** What differs from check to check. */
+/** The settings that differ between checks. */
 export interface Options {
   readonly port?: number | undefined
-  /** Whether its journal lets go of all runs after each request, so that they live in their clients' histories alone. */
+  /**
+   * Whether its journal removes all runs after each request, so that they exist only in the histories of their clients.
+   */
   readonly forgets?: boolean | undefined
   readonly log?: RequestLog.Log | undefined
   /** Keeps runs; memory by default. */
   readonly journal?: Journal.Journal | undefined
-  /** Who answers; all three by default. */
+  /** The policy of the server. By default, it uses all three workers. */
   readonly policy?: Policy.Policy | undefined
   /** Other names of models. */
   readonly aliases?: Readonly<Record<string, string>> | undefined

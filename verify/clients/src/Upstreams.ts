@@ -13,9 +13,9 @@ import * as RuleWorker from "./RuleWorker.ts"
 
 /** The kinds of servers. */
 export type Kind =
-  /** Refuses each field that it does not know, as servers with strict models of requests do. */
+  /** Refuses each unknown field, as servers with strict request models do. */
   | "strict"
-  /** Takes every field, as llama-server does, and puts figures of its own into the last chunk. */
+  /** Accepts every field, as llama-server does, and adds its own figures to the last chunk. */
   | "llama"
   /** Refuses what OpenAI's reasoning models refuse: `max_tokens`, and another temperature than 1. */
   | "openai"
@@ -36,7 +36,7 @@ type Body = Readonly<Record<string, unknown>>
 
 const known = new Set(["model", "messages", "stream", "tools", "tool_choice", "max_tokens", "stop"])
 
-/** A refusal: the field, and the body that says so. */
+/** A refusal: the field, and the body of the error. */
 type Refusal = readonly [field: string, body: object]
 
 const refusals: { readonly [K in Kind]: (body: Body) => Refusal | undefined } = {

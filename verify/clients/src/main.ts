@@ -29,14 +29,14 @@ const everybody = [...ofNode, ...Agents.names, ...Pools.names, ...Python.names, 
 /** Frameworks; of compiled languages those that this machine has. */
 const more = () => [...Python.more, ...Compiled.names.filter(Compiled.isAble)]
 
-/** What CI runs; of Python what this machine can. */
+/** The checks that CI runs; for Python, those that this machine supports. */
 const short = () => {
   if (Folders.hasPython()) return [...ofNode, ...Agents.names, ...Pools.short, ...Python.short]
   print("The clients of Python are left out, as this machine has no python3 with venv.")
   return [...ofNode, ...Agents.names, ...Pools.short]
 }
 
-/** Set where this process is the one without a network. */
+/** Set in the process that has no network. */
 const mark = "DIVISI_CLIENTS_INSTALLED"
 
 const install = async (names: ReadonlyArray<string>) => {
@@ -49,7 +49,7 @@ const install = async (names: ReadonlyArray<string>) => {
   for (const name of names.filter((name) => Compiled.names.includes(name))) await Compiled.install(name)
 }
 
-/** Runs this command again where nothing but this machine can be reached; `undefined` where that cannot be done. */
+/** Runs this command again in a namespace that can reach only this machine; `undefined` if that is not possible. */
 const withoutNetwork = (): number | undefined => {
   if (process.platform !== "linux") return undefined
   const cut = ["-rn", "bash", "-c", 'ip link set lo up && exec "$@"', "bash"]

@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Agents from "./Agents.ts"
 import * as Serving from "./Serving.ts"
 
-/** Functions of a library: what each should do, what is wrong with it, and what its test holds it to. */
+/** Functions of a library: what each should do, its mistake, and what its test checks. */
 const library = [
   { name: "add", wrong: "a - b", right: "a + b", given: "20, 22", wanted: "42" },
   { name: "double", wrong: "a + 2", right: "a * 2", given: "21", wanted: "42" },

@@ -3,13 +3,13 @@
  * times are ignored, because they depend on the machine.
  */
 
-/** What a reader did with a shape. */
+/** The result of a reader on a shape. */
 export interface Growth {
-  /** How many times longer four times the text took, at worst; 4 is linear, 16 quadratic. */
+  /** The largest ratio of times between a text and one four times as long; 4 is linear, 16 quadratic. */
   readonly worst: number
   /** The size at which it was found to be too much; then no longer text was tried. */
   readonly failedAt?: number | undefined
-  /** What the reader threw that it should not have. */
+  /** An error of the reader that it should not throw. */
   readonly thrown?: string | undefined
   /** Of the longest text, for the slowest first. */
   readonly lastMillis: number
@@ -18,7 +18,7 @@ export interface Growth {
 /** Four times the text may take this many times longer: n^1.5. */
 const limit = 8
 
-/** Shorter times say little: what starts up and is collected weighs as much. */
+/** Shorter times are not reliable, because start-up and garbage collection have a large share of them. */
 const floorMillis = 12
 
 /** The shortest text of a reader without a bound. */
@@ -52,8 +52,8 @@ const parsed = (text: string): void => {
 }
 
 /**
- * V8's own `JSON.parse` takes up to ten times as long for four times the brackets, as all that it makes has to be walked
- * through by the collector of garbage. A reader may take half as much again.
+ * V8's own `JSON.parse` takes up to ten times as long for four times the brackets, because the garbage collector has to
+ * visit all objects that it makes. A reader may take half as much again.
  */
 const limitOf = async (shape: (length: number) => string, size: number): Promise<number> =>
   (await bestOf(5, parsed, shape(size / 4))) < floorMillis
@@ -61,8 +61,8 @@ const limitOf = async (shape: (length: number) => string, size: number): Promise
     : Math.max(limit, 1.5 * (await ratioOf(parsed, shape, size)))
 
 /**
- * Whether it goes on at that rate. Where texts outgrow a cache or the young part of the heap, time rises once and is
- * linear again beyond; time that grows faster than its text does so at four times the length, too.
+ * Whether the time keeps growing at that rate. When texts outgrow a cache or the young generation of the heap, the time
+ * rises once and is linear after that. Time that grows faster than the text also does so at four times the length.
  */
 const goesOn = async (
   read: (text: string) => unknown,
@@ -73,7 +73,7 @@ const goesOn = async (
   return (await bestOf(2, read, shape(4 * size))) / short > limit
 }
 
-/** Measures a reader on one shape, on texts of `shortest` to `longest` characters. */
+/** Measures a reader with one shape, on texts of `shortest` to `longest` characters. */
 export const measure = async (
   read: (text: string) => unknown,
   shape: (length: number) => string,

@@ -34,9 +34,9 @@ import * as OfPrograms from "./programs.ts"
 export interface Reader {
   readonly name: string
   readonly read: (text: string) => unknown
-  /** How many characters it reads at most, where it leaves out what is longer: texts of more are what it is given. */
+  /** The maximum number of characters that it reads, if it skips longer inputs: the texts of the test are longer. */
   readonly bound?: number | undefined
-  /** Whether the short form gives it a few shapes, as it takes long for each. */
+  /** Whether the short form uses only a few shapes, because the reader takes long for each. */
   readonly isSlow?: boolean | undefined
 }
 
@@ -66,7 +66,7 @@ const safetensors = (header: string) => {
   return Buffer.concat([length, json])
 }
 
-/** The header of a GGUF that holds a text as a value, and each of its words in an array. */
+/** The header of a GGUF file that has a text as a value, and each of its words in an array. */
 const gguf = (text: string) => {
   const uint32 = (value: number) => Buffer.from(Uint32Array.of(value).buffer)
   const uint64 = (value: number) => Buffer.from(BigUint64Array.of(BigInt(value)).buffer)
@@ -79,7 +79,10 @@ const gguf = (text: string) => {
   ])
 }
 
-/** A text whose tokens are counted: a scripted worker would cut it into words to do so, which takes longer than to read it. */
+/**
+ * A text with a given token count: a scripted worker would split it into words to count them, which takes longer than
+ * reading it.
+ */
 const saying = (text: string): ScriptedWorker.Reply => ({
   parts: [
     { type: "text", text },
@@ -92,10 +95,10 @@ const speaker = (id: string, text: string) => ScriptedWorker.make({ id, replies:
 const pool = (reply: string, count = 1) =>
   WorkerPool.makeUnsafe(Array.from({ length: count }, (_, index) => speaker(`w${index}`, reply)))
 
-/** What is refused is not asked for again: to wait between attempts would take longer than to read. */
+/** Refused calls are not repeated: waiting between attempts would take longer than reading. */
 const retry = { maxAttempts: 1 }
 
-/** A run whose steps vote, each with the text. */
+/** A run whose steps vote; each answers with the text. */
 const vote = (text: string) =>
   run(Conductor.make({ policy: Baselines.selfConsistency({ n: 3 }), pool: pool(text), retry }).run("?"))
 
@@ -122,7 +125,7 @@ const graded = (grader: Grader.Grader) => (text: string) =>
     run(grader.grade(Task.make({ question: "?", reference: "B" }), text))
   ])
 
-/** Those that read texts in this process. Programs are graded in a sandbox, which has limits of its own. */
+/** The graders that read texts in this process. Programs are graded in a sandbox, which has its own limits. */
 const inProcess = Graders.names.filter((name) => !/code/.test(name))
 
 const judged = (text: string) => {
@@ -165,7 +168,7 @@ const drawn = (text: string) => {
 
 const screen: BlockView.Screen = { width: 80, height: 24, now: 0 }
 
-/** A run whose plan and answer are the text, as terminals, pipes and files show it. */
+/** A run whose plan and answer are the text, printed as for terminals, pipes and files. */
 const shown = async (text: string) => {
   const plan = Policy.fixed("told", () => ({ steps: [{ worker: 0, subtask: text, access: [] }] }))
   const { listener, transcript: told } = Transcript.recorder()
@@ -178,7 +181,7 @@ const shown = async (text: string) => {
   ]
 }
 
-/** An address that an environment may name: one that is none is refused. */
+/** An address from an environment variable. Invalid ones are refused. */
 const address = (text: string) => {
   try {
     Endpoint.make({ worker: "w", baseURL: `https://example.org/${text}`, key: text })
@@ -187,7 +190,7 @@ const address = (text: string) => {
   }
 }
 
-/** A vendor's stream, in pieces as a network gives them. Events that are no JSON are refused. */
+/** A vendor's stream, in chunks of a network. Events that are not JSON are refused. */
 const streamed =
   (events: typeof VendorEvents.lines, prefix: string) =>
   async (text: string): Promise<void> => {

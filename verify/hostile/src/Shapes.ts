@@ -113,7 +113,7 @@ const words = [
   "1 apples of 2 each "
 ]
 
-/** Heads behind which a text waits for an end that never comes. */
+/** Beginnings after which a text waits for an end that never comes. */
 const openings = [
   "answer",
   "answer:",

@@ -46,7 +46,7 @@ interface Small {
   failures: number
 }
 
-/** Sends small requests one after another while `isOn` says so, and at least ten. */
+/** Sends small requests in sequence while `isOn` returns true, at least ten. */
 const smallRequests = async (port: number, isOn: () => boolean): Promise<Small> => {
   const small: Small = { millis: [], failures: 0 }
   while (small.millis.length < 10 || isOn()) {

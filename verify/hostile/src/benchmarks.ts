@@ -5,7 +5,7 @@ import { Benchmarks, Dataset, UserBenchmark } from "@divisi/evals"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 
-/** What of a record is no text. */
+/** The fields of a record that are not texts. */
 const lists: Readonly<Record<string, (text: string) => unknown>> = {
   choices: (text) => [text, text, text, "d"],
   options: (text) => [text, text, text, "d"],
@@ -15,14 +15,14 @@ const lists: Readonly<Record<string, (text: string) => unknown>> = {
   extra_info: (text) => ({ index: 1, category: text })
 }
 
-/** A record that has every field, each with a text or with what stands in its place there. */
+/** A record with every field, each with a text or with a value of the field's type. */
 const recordOf = (text: string, isPlain: boolean): Dataset.Record =>
   new Proxy({} as Dataset.Record, {
     has: () => true,
     get: (_, name) => (isPlain ? text : (lists[String(name)]?.(text) ?? text))
   })
 
-/** A record is refused by an error that says so. */
+/** An invalid record is refused with an error. */
 const attempt = (read: () => unknown): void => {
   try {
     read()
@@ -42,7 +42,7 @@ const recorded = (text: string) => {
   }
 }
 
-/** A line of a benchmark of one's own, as a file. */
+/** A line of a user's own benchmark, as a file. */
 const ownIn = (folder: string) => (text: string) => {
   const file = path.join(folder, "own.jsonl")
   const row = { id: text, question: text, answer: text, subject: text, system: text }

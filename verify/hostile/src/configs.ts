@@ -11,14 +11,14 @@ const settled = <A, E>(effect: Effect.Effect<A, E>): Promise<unknown> => Effect.
 
 let configs = 0
 
-/** Of a name of its own each time: Node keeps what it has imported by its name. */
+/** Each import has a new name, because Node caches modules by name. */
 const imported = (folder: string, code: string) => {
   const file = path.join(folder, `${configs++}.divisi.config.mjs`)
   fs.writeFileSync(file, code)
   return settled(ConfigFile.resolve(file)).finally(() => fs.rmSync(file))
 }
 
-/** A text in the place of every setting, and as the name of one. */
+/** A text as the value of every setting, and as the name of one. */
 const everywhere = (text: string): string => {
   const names = ["maxSteps", "policy", "pool", "budget", "worker", "retry", "cache", "critic", text]
   return JSON.stringify(Object.fromEntries(names.map((name) => [name, name === "worker" ? { [text]: text } : text])))

@@ -141,7 +141,7 @@ const provider = {
   stopSequences: ["a"]
 }
 
-/** Texts for people, which may be empty; limits, which may be as large as a number; vendors' own fields. */
+/** Texts that are shown to people and may be empty, limits that may be any number, and fields of vendors. */
 const texts = (...names: ReadonlyArray<string>) => names.map((name) => `${name}=""`)
 const huge = (...names: ReadonlyArray<string>) => names.map((name) => `${name}=1e+300`)
 const negative = (...names: ReadonlyArray<string>) => names.map((name) => `${name}=-1`)

@@ -24,7 +24,7 @@ const tokenizerOf = ({ merges, tokens }: Pick<Tokenizer.Tokenizer, "merges" | "t
 
 const plain = Tokenizer.train(["the answer is the answer aaaaaaaa ((((((((  \n\n\n\n"], { merges: 40 })
 
-/** Loads a tokenizer of these texts of files. */
+/** Loads a tokenizer from these file contents. */
 const load = (
   folder: string,
   { config = {}, tokenizer = JSON.stringify(tokenizerOf(plain)) }: { config?: object; tokenizer?: string }

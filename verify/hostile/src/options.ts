@@ -9,11 +9,11 @@ import type * as Scope from "effect/Scope"
 /** A public function that takes options. */
 export interface Configuration {
   readonly name: string
-  /** Calls the function. It gives a value, a promise or an effect. */
+  /** Calls the function. Returns a value, a promise or an effect. */
   readonly make: (options: never) => unknown
   /** Each option once, with a valid value. */
   readonly options: Readonly<Record<string, unknown>>
-  /** Paths of objects whose keys are the caller's choice, or whose content another function checks. */
+  /** Paths of objects whose keys the caller may choose, or whose content another function checks. */
   readonly open?: ReadonlyArray<string> | undefined
   /** Mistakes that are accepted, as `path=value`, each with a reason in the list of configurations. */
   readonly accepts?: ReadonlyArray<string> | undefined
@@ -106,7 +106,7 @@ async function* namesOf({ make, name, open = [], options }: Configuration): Asyn
   }
 }
 
-/** Makes every mistake in a configuration, one at a time. */
+/** Tries every mistake in a configuration, one at a time. */
 export const attempts = async (configuration: Configuration): Promise<ReadonlyArray<Attempt>> => {
   const made: Array<Attempt> = []
   for await (const attempt of namesOf(configuration)) made.push(attempt)

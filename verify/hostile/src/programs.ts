@@ -15,7 +15,7 @@ const finished = (printed: Partial<Execution>): Execution => ({
   ...printed
 })
 
-/** A sandbox whose programs print what is said here, for each input. */
+/** A sandbox whose programs print the given output for each input. */
 const sandbox = (print: (program: Sandbox.Program, input: string) => Partial<Execution>): Sandbox.Sandbox => ({
   name: "told",
   slowdown: 1,
@@ -26,7 +26,7 @@ const answer = "```python\npass\n```"
 
 const run = (effect: Effect.Effect<unknown, unknown>) => Effect.runPromise(Effect.result(effect))
 
-/** Grades with one test, whose program prints what is said here. */
+/** Grades with one test, whose program prints the given output. */
 const graded = (
   test: { readonly output: string; readonly testtype: "stdin" | "functional" },
   print: Parameters<typeof sandbox>[0],
@@ -44,7 +44,7 @@ const printed = (text: string) =>
     graded({ output: "1", testtype: "stdin" }, () => ({ exitCode: 1, stderr: `Traceback:\n${text}` }))
   ])
 
-/** A function gives a text as its result, and it is what is expected. */
+/** A function returns a text, and the expected result is the same text. */
 const returned = (text: string) =>
   graded({ output: JSON.stringify(text), testtype: "functional" }, (_, input) => {
     const { marker } = JSON.parse(input) as { readonly marker: string }
@@ -63,7 +63,7 @@ const points = [
   { test: "t", key: "c", kind: "end" }
 ]
 
-/** A program of BigCodeBench prints a text behind each mark of its tests, and in lines of its own. */
+/** A program of BigCodeBench prints a text after each mark of its tests, and on separate lines. */
 const noted = (text: string) => {
   const told = sandbox(({ isTrusted, order = "{}" }) => {
     if (isTrusted === true) return { stdout: JSON.stringify({ text: "", points }) }
@@ -72,7 +72,7 @@ const noted = (text: string) => {
   })
   const reference = { entry_point: "f", complete_prompt: "", code_prompt: "", canonical_solution: "", test: "" }
   const task = Task.make({ question: "?", reference: JSON.stringify(reference) })
-  // The reference prints the same, so that there is no verdict where it fails.
+  // The reference prints the same, so there is no verdict if it fails.
   return run(CodeGrader.bigCodeBench(told).grade(task, answer))
 }
 

@@ -18,13 +18,16 @@ export type Wire = (typeof wires)[number]
 /** One kind of request. */
 export interface Attack {
   readonly name: string
-  /** Where it is sent; all wires when absent. */
+  /** The wires that it uses. Default: all wires. */
   readonly wires?: ReadonlyArray<Wire>
-  /** The results that are right (429 where the attacker has too many bytes in flight): a status, the code that a WebSocket is closed with, or `open` for what stays unfinished. */
+  /**
+   * The correct results (429 if the attacker has too many bytes in flight): a status, the close code of a WebSocket, or
+   * `open` for requests that stay unfinished.
+   */
   readonly expected: ReadonlyArray<string>
-  /** How many are sent at once; 4 by default. */
+  /** The number of requests in flight. Default: 4. */
   readonly lanes?: number
-  /** Prepares the bytes once, and returns what sends them and gives the results. */
+  /** Prepares the bytes once, and returns a function that sends them and returns the results. */
   readonly prepare: (target: Target, wire: Wire) => () => Promise<ReadonlyArray<string>>
 }
 
@@ -43,7 +46,7 @@ const plain: Readonly<Record<Wire, Json>> = {
 
 const repeated = (count: number, item: string): string => Array.from({ length: count }).fill(item).join()
 
-/** A right body with one more field, whose value is given as JSON. */
+/** A valid body with one more field, whose value is given as JSON. */
 const withField = (wire: Wire, name: string, json: string): string =>
   `${JSON.stringify(plain[wire]).slice(0, -1)},"${name}":${json}}`
 
@@ -51,7 +54,7 @@ const withFields = (wire: Wire, fields: Json): string => JSON.stringify({ ...pla
 
 const agent = new Http.Agent({ keepAlive: true })
 
-/** Sends a request, reads its response, and gives the status; `cut` where the connection ended before it. */
+/** Sends a request, reads its response and returns the status, or `cut` if the connection ended before it. */
 export const post = (
   { key, port }: Target,
   path: string,
@@ -93,7 +96,7 @@ const tooled = (schema: Json): Readonly<Record<Wire, Json>> => ({
   messages: { tools: [{ name: "f", input_schema: schema }] }
 })
 
-/** For each wire the field of the conversation, a call of a tool in it, and a result of that. */
+/** For each wire: the field of the conversation, a tool call in it, and a result of that call. */
 const results: Readonly<Record<Wire, readonly [field: string, call: string, item: string]>> = {
   chat: [
     "messages",
@@ -200,7 +203,7 @@ interface Last {
   readonly status?: number
 }
 
-/** Node's own takes headers, too, which the types of browsers do not have. */
+/** Node's WebSocket also accepts headers, which the types of browsers do not have. */
 const NodeWebSocket = WebSocket as unknown as new (
   url: string,
   options: { readonly headers: Readonly<Record<string, string>> }
@@ -248,7 +251,9 @@ const pipelined =
       })
   }
 
-/** Sends bytes on a connection of its own, and gives the statuses of its responses, and `cut` if it ends before them all. */
+/**
+ * Sends bytes on a new connection and returns the statuses of its responses, and `cut` if it ends before all of them.
+ */
 const raw =
   (count: number, bytesOf: (target: Target, wire: Wire) => string | Buffer): Attack["prepare"] =>
   (target, wire) => {
@@ -284,7 +289,7 @@ const fragmented = (text: string): Buffer => {
   )
 }
 
-/** Begins requests, and leaves as soon as the first byte of each answer is there, or at once. */
+/** Starts requests, and disconnects at once or after the first byte of each answer. */
 const leaving =
   (count: number, waits: boolean): Attack["prepare"] =>
   ({ key, port }, wire) => {

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads"
 import * as Attack from "./Attack.ts"
 
-/** What the thread is given. */
+/** The input of the thread. */
 export interface Work {
   readonly target: Attack.Target
   readonly name: string

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 
 const usage = { inputTokens: 7, outputTokens: 3 }
 
-/** Asks for the client's tool where there is one, and answers otherwise. */
+/** Calls the client's tool if there is one, and otherwise answers. */
 const worker: Worker = {
   ...ScriptedWorker.make({
     id: "a",
@@ -31,7 +31,9 @@ const worker: Worker = {
 
 const delay = monitorEventLoopDelay({ resolution: 5 })
 
-/** The largest CPU time of this thread between two turns of a timer of 5 ms: a delay that other processes add nothing to. */
+/**
+ * The largest CPU time of this thread between two turns of a 5 ms timer: a delay that other processes do not affect.
+ */
 let busyMillis = 0
 
 const watch = () => {
