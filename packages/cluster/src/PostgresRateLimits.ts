@@ -30,19 +30,19 @@ const unavailable = (message: string, cause?: unknown) =>
  *
  * ```text
  * import { Postgres, PostgresRateLimits } from "@divisi/cluster"
- * import * as ProviderGate from "@divisi/provider-kit/ProviderGate"
  * import * as Effect from "effect/Effect"
- * import * as Layer from "effect/Layer"
+ * import * as RateLimiter from "effect/persistence/RateLimiter"
  * import * as Redacted from "effect/Redacted"
  *
- * const gate = Layer.unwrap(
- *   Effect.map(Postgres.open({ url: Redacted.make("postgres://divisi@localhost/divisi") }), (postgres) =>
- *     ProviderGate.layerShared({ limits: { openai: { requestsPerMinute: 500 } } }).pipe(
- *       Layer.provide(PostgresRateLimits.layer(postgres))
- *     )
- *   )
- * )
+ * const program = Effect.gen(function* () {
+ *   const postgres = yield* Postgres.open({ url: Redacted.make("postgres://divisi@localhost/divisi") })
+ *   const limiter = yield* Effect.provide(RateLimiter.make, PostgresRateLimits.layer(postgres))
+ *   return yield* limiter.consume({ algorithm: "token-bucket", key: "openai", limit: 500, window: "1 minute" })
+ * })
+ * await Effect.runPromise(Effect.scoped(program))
  * ```
+ *
+ * `ProviderGate.layerShared` of `@divisi/provider-kit` applies such limits to all calls of a provider.
  */
 export const layer = ({ run, schema }: Postgres): Layer.Layer<RateLimiter.RateLimiterStore> => {
   const table = `${schema}.paces`
