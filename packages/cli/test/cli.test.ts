@@ -17,7 +17,7 @@ describe.concurrent("divisi", () => {
     assert.strictEqual(code, 0)
     for (const text of ["EXAMPLES", "--max-cost", "3 budget", "4 refused"]) assert.include(output, text)
     assert.isBelow(output.indexOf("EXAMPLES"), output.indexOf("FLAGS"))
-    assert.include(output, "All details and examples: divisi help run")
+    assert.include(output, "Full details and examples: divisi help run")
     const whole = await divisi(["help", "run"])
     assert.include(whole.output, "best-of:<n>")
     assert.notInclude(output, "best-of:<n>")

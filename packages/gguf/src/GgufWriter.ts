@@ -156,7 +156,7 @@ const writeTensor = async (sink: CoreWholeFile.Sink, tensor: NamedTensor, alignm
     if (count > size || (type === "Q8_0" && values.length % EightBits.block.count !== 0)) break
     await writers[type](sink, name, values)
   }
-  if (count > size) throw invalid(name, `Its shape [${shape}] has ${size} numbers, but more were supplied.`)
+  if (count > size) throw invalid(name, `Its shape [${shape}] holds ${size} values, but more were supplied.`)
   checkCount(name, shape, count)
   await sink.write(new Uint8Array(align(sink.position(), alignment) - sink.position()))
 }

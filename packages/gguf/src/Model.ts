@@ -145,7 +145,7 @@ const tensorProblem = ({ config, tensors }: Model, wanted: ReadonlyArray<Slot>):
   const known = new Set(wanted.map(({ source }) => source))
   const unknown = Object.keys(tensors).find((name) => !known.has(name))
   if (unknown === undefined) return undefined
-  return invalid(unknown, `A ${config.architecture} model of this config has no such tensor.`)
+  return invalid(unknown, `A ${config.architecture} model with this config has no such tensor.`)
 }
 
 /** Validates that the configuration, tokenizer and tensors are consistent. {@link write} calls it first. */

@@ -53,7 +53,7 @@ describe("a model that does not hold together", () => {
   it.effect("has a bias that llama does not know", () =>
     Effect.gen(function* () {
       const config = { ...tiny.config, architecture: "llama" } as const
-      assert.match(yield* refusal({ config }), /_proj\.bias": A llama model of this config has no such tensor/)
+      assert.match(yield* refusal({ config }), /_proj\.bias": A llama model with this config has no such tensor/)
     })
   )
 

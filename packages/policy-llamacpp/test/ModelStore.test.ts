@@ -257,7 +257,7 @@ describe("ModelStore", () => {
       assert.match(yield* message(resolve("llama")), /There is no such model\. Use the path of a \.gguf file/)
       assert.match(yield* message(resolve("hf:owner/repository")), /It does not name a file in a repository/)
       assert.match(yield* message(resolve("hf:owner/../x/y.gguf")), /an empty or invalid part/)
-      assert.match(yield* message(resolve("https://example.org/%zz.gguf")), /Its path is not valid text/)
+      assert.match(yield* message(resolve("https://example.org/%zz.gguf")), /Its path is not valid UTF-8/)
       assert.match(yield* message(resolve("https://example.org/a%00b.gguf")), /is not a \.gguf/)
       assert.match(yield* message(resolve("http://example.com/m.gguf")), /only over https/)
       assert.match(yield* message(resolve("https://example.com/m.bin")), /is not a \.gguf/)

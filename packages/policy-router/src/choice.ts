@@ -170,8 +170,8 @@ export const bestAt = (
 }
 
 /**
- * Returns the cheapest worker whose advantage, less one standard error, is within the tolerance of the choice. Returns
- * the choice itself if there is none.
+ * Returns the cheapest worker whose advantage, minus one standard error, is at least that of the chosen worker minus the
+ * tolerance. Returns the chosen worker if there is none.
  */
 export const cheapestWithin = (estimates: ReadonlyArray<Estimate>, choice: number): number => {
   const { advantage: wanted, cost: most } = estimates[choice]!

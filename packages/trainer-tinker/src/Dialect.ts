@@ -126,7 +126,7 @@ export const dialects: Readonly<Record<Name, Dialect>> = {
 // Telling apart
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Observations from which a server's dialect is detected. */
+/** Observations used to detect a server's dialect. */
 export interface Signs {
   /** The immediate reply to `create_model`. */
   readonly created: Readonly<Record<string, unknown>>

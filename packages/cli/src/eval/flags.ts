@@ -241,7 +241,9 @@ export const diffFlags = {
   ),
   policies: Flag.String("policies").pipe(
     Flag.withMetavar("<pairs>"),
-    Flag.withDescription("Pairs of policies to compare, e.g. lexical=lexical,old=new (default: equal names)"),
+    Flag.withDescription(
+      "Pairs of policies to compare, e.g. lexical=lexical,old=new (default: policies with the same name)"
+    ),
     Flag.optional
   ),
   json: toggle("json", "Print the differences as JSON")

@@ -45,7 +45,9 @@ export const solveFlags = {
   split,
   family,
   toolAccess: Flag.Literals("tool-access", ["last-step", "every-step", "policy", "none"]).pipe(
-    Flag.withDescription("Steps that may use the --family stock tool or the config's tools (default last-step)"),
+    Flag.withDescription(
+      "Steps that may use tools: those of the config, or the one of --family stock (default last-step)"
+    ),
     Flag.optional
   ),
   seed,

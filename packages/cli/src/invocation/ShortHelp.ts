@@ -37,4 +37,4 @@ export const of = (doc: HelpDoc): HelpDoc => {
 
 /** Returns the line below a short help that refers to the full one. */
 export const pointer = ([, ...command]: ReadonlyArray<string>): string =>
-  `All details and examples: divisi help ${command.join(" ")}`.trimEnd()
+  `Full details and examples: divisi help ${command.join(" ")}`.trimEnd()

@@ -8,7 +8,7 @@ const { file: _, json: __, question: ___, transcript: ____, ...team } = ofRun
 export const flags = {
   ...team,
   maxCost: cost("max-cost", "Maximum cost of one question, in USD; never exceeded"),
-  maxTotalCost: cost("max-total-cost", "Maximum cost of all questions, in USD; never exceeded"),
+  maxTotalCost: cost("max-total-cost", "Maximum total cost of all questions, in USD; never exceeded"),
   timeout: timeout("Maximum duration of one question, e.g. 30s or 2m"),
   description: text("description", "<text>", "Description of the team, shown to the client's model")
 }

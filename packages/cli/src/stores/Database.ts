@@ -285,6 +285,8 @@ export const onlyOne = (
   return database === undefined || given === undefined
     ? Effect.void
     : Effect.fail(
-        usage(`--${given[0]} names a file, but the database ${database.name} stores the same data. Use either.`)
+        usage(
+          `--${given[0]} names a file, but the database ${database.name} already stores this data. Use only one of them.`
+        )
       )
 }

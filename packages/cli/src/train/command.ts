@@ -57,7 +57,7 @@ export const train = Command.make("train", flags, (input) =>
     paragraphs(
       "Train a Conductor by reinforcement learning. The training run is stored in a folder and can be resumed at any time.",
       "",
-      "A recipe defines model, tasks, workers and phases; define your own under `recipes` in a divisi.config.ts. Ctrl-C",
+      "A recipe defines the model, tasks, workers and phases; define your own under `recipes` in the config. Ctrl-C",
       "stops at a checkpoint. With OTEL_EXPORTER_OTLP_ENDPOINT set, metrics are sent there.",
       "",
       "Exit codes: 0 done, 1 failed, 2 usage or config error, 3 stopped by --max-cost, 130 Ctrl-C, 143 SIGTERM."

@@ -39,7 +39,7 @@ export const flags = {
   ),
   baseModel: text("base-model", "<model>", "Base model, e.g. Qwen/Qwen2.5-7B-Instruct (default: the recipe's)"),
   on,
-  join: text("join", "<name>", "Generate rollouts for the training of this name, until it ends. Requires --on"),
+  join: text("join", "<name>", "Generate rollouts for the training run with this name until it ends. Requires --on"),
   dryRun: toggle("dry-run", "Estimate cost and time as ranges, without training"),
   config,
   json

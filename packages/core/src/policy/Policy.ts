@@ -27,7 +27,7 @@ export type { Said } from "../workflow/StepMessages.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The previous rounds, from the perspective of a recursive round. */
+/** The previous rounds, as a recursive round sees them. */
 export interface Previous {
   /** The workflow of the last round. */
   readonly workflow: Workflow

@@ -98,7 +98,7 @@ interface Values {
 type Fields = Readonly<Record<string, unknown>>
 
 /** Thrown to stop a validation that takes too many steps. */
-const exhausted = new Error("The validation takes too many steps.")
+const exhausted = new Error("Validation exceeded the limit of steps.")
 
 const texts = (value: unknown): ReadonlyArray<string> =>
   Array.isArray(value) ? [...new Set(value.filter((one) => typeof one === "string"))] : []

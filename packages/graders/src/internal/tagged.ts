@@ -1,5 +1,5 @@
 /**
- * Returns the content of the first `<answer>…</answer>`. Opening and closing tags are searched separately, because a
+ * Returns the content of the first `<answer>…</answer>`. Opening and closing tags are matched separately, because a
  * combined pattern takes quadratic time on many unclosed tags.
  */
 export const firstTagged = (text: string): string | undefined => {

@@ -96,7 +96,7 @@ export const boxed = (text: string): ReadonlyArray<Statement> => {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Returns the answers in tags. Opening and closing tags are searched separately, because a combined pattern takes
+ * Returns the answers in tags. Opening and closing tags are matched separately, because a combined pattern takes
  * quadratic time on many unclosed tags.
  */
 export const tagged = (text: string): ReadonlyArray<Statement> => {

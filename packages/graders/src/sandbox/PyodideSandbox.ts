@@ -35,7 +35,7 @@ export interface Options {
   readonly folder?: string | undefined
 }
 
-/** Slowdown compared with a native interpreter. Measured in docs/lab/sandbox.md. */
+/** Slowdown compared with a native interpreter. See docs/lab/sandbox.md for the measurement. */
 export const slowdown = 2
 
 // -------------------------------------------------------------------------------------------------------------------

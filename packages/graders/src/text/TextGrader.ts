@@ -5,7 +5,7 @@ import * as Verdict from "../Verdict.ts"
 const label = /(?:final\s+)?answer(?:\*\*)?\s*(?::|is)\s*/gi
 
 /**
- * Returns the content of the last `<answer>…</answer>`. Opening and closing tags are searched separately, because a
+ * Returns the content of the last `<answer>…</answer>`. Opening and closing tags are matched separately, because a
  * combined pattern takes quadratic time.
  */
 const lastTagged = (text: string): string | undefined => {

@@ -52,7 +52,7 @@ const address = (text: string): Reference => {
   const isLoopback = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname)
   if (url.protocol !== "https:" && !isLoopback) throw wrong(text, "Models can be downloaded only over https.")
   const file = decoded(url.pathname)?.slice(1)
-  if (file === undefined) throw wrong(text, "Its path is not valid text.")
+  if (file === undefined) throw wrong(text, "Its path is not valid UTF-8.")
   if (!file.endsWith(".gguf") || hasOddSegment(file)) throw wrong(text, "The file is not a .gguf file.")
   return {
     type: "download",

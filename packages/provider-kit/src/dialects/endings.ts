@@ -152,7 +152,7 @@ const meaningOf = (word: string): FinishReason | undefined =>
   // Gemini's Chat Completions endpoint appends its native value: `content_filter: SAFETY`.
   Json.meaning(table, plain(word)) ?? Json.meaning(table, plain(word.split(":", 1)[0] ?? ""))
 
-/** Whether a finish reason is a successful one. */
+/** Whether a finish reason indicates success. */
 export const isGood = (word: string): boolean => meaningOf(word) !== undefined
 
 /** Interprets a finish reason; `field` is the name of the field that contained it. */

@@ -289,7 +289,7 @@ const toolOf = (value: unknown, field: string, reading: Reading, namespace?: str
     }
   }
   reading.notice(
-    `${field} was ignored, because tools of type ${Options.kindOf(tool.type)} run at their vendor, not on this server.`
+    `${field} was ignored, because tools of type ${Options.kindOf(tool.type)} are run by their vendor, not by this server.`
   )
   return []
 }
