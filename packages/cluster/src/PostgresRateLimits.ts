@@ -28,7 +28,7 @@ const unavailable = (message: string, cause?: unknown) =>
  *
  * **Example** (one limit for the calls of several processes)
  *
- * ```text
+ * ```ts no-run
  * import { Postgres, PostgresRateLimits } from "@divisi/cluster"
  * import * as Effect from "effect/Effect"
  * import * as RateLimiter from "effect/persistence/RateLimiter"
