@@ -21,7 +21,9 @@ type Question = Questions.Question
 
 const folds = 5
 
-/** The fold of a question of a seen kind; {@link folds} for the others, which learn from all. */
+/**
+ * The fold of a question of a seen kind; {@link folds} for other questions, whose choosers learn from all seen ones.
+ */
 const foldOf = ({ id, kind }: Question): number =>
   Questions.isSeen(kind) ? Number(id.split("/").at(-1)) % folds : folds
 
@@ -38,7 +40,7 @@ const knownOf = (questions: ReadonlyArray<Question>, answersOf: ReadonlyMap<stri
 const trainingOf = (known: Known, fold: number): Known =>
   known.filter(([question]) => Questions.isSeen(question.kind) && foldOf(question) !== fold)
 
-/** With fewer questions nothing is learned. */
+/** With fewer questions, nothing is learned. */
 const least = 10
 
 const remembering = <A>(of: (fold: number) => A): ((fold: number) => A) => {
@@ -150,7 +152,7 @@ const topics: Readonly<Record<Questions.Kind, string>> = {
   docs: "documentation"
 }
 
-/** The record of a worker, in the words that the reading Conductor was trained with. */
+/** The record of a worker, in the wording that the reading Conductor was trained with. */
 const recordOf = (training: Known, name: string): string => {
   const byKind = Map.groupBy(training, ([{ kind }]) => kind)
   const parts = [...byKind].map(([kind, some]) => {
@@ -177,7 +179,7 @@ const lastWorker = async (text: string, pool: ReturnType<typeof poolOf>): Promis
   return last === undefined ? null : pool[last.worker]!.id
 }
 
-/** Reads all questions at once: its model is loaded and evaluated asynchronously. */
+/** Reads all questions in advance, because its model is loaded and evaluated asynchronously. */
 const reader = async (name: string, known: Known, poolFor: (fold: number) => ReturnType<typeof poolOf> | undefined) => {
   const choices = new Map<string, string | null>()
   for (const [question] of known) {

@@ -18,7 +18,7 @@ export const orders = ["order-2", "order-3", "order-4"] as const
 export const combinedWays = ["choose", "choose-or-answer", "combine", "read", ...orders] as const
 export type CombinedWay = (typeof combinedWays)[number]
 
-/** The number of places by which a way moves the options; 0 for all other ways. */
+/** The number of positions by which a way moves the options; 0 for all other ways. */
 export const shiftOf = (way: CombinedWay): number => (orders as ReadonlyArray<CombinedWay>).indexOf(way) + 1
 
 /** The model that is called. */

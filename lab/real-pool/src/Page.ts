@@ -52,7 +52,7 @@ const isBetter = ({ difference, p, votes, votesPaid }: Comparison): boolean =>
 
 const chance = (p: number | null): string => (p === null ? "" : p < 0.001 ? ", p < 0.001" : `, p = ${p.toFixed(3)}`)
 
-/** The result of a policy on one kind, in words. */
+/** The result of a policy on one kind, as text. */
 const resultOf = ({ atEqualTokens, kind, questions }: Line): string => {
   if (atEqualTokens === null) return `${kind}: nothing recorded`
   const fewer = atEqualTokens.votes < atEqualTokens.votesPaid ? ", with fewer votes than its tokens pay for" : ""

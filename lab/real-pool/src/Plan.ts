@@ -20,7 +20,7 @@ export interface Call extends Pick<Recorded, "model" | "way" | "sample"> {
   readonly question: Question
 }
 
-/** Calls that run at once. */
+/** Calls that run at the same time. */
 export type Group = ReadonlyArray<Call>
 
 const largest = models[2].id

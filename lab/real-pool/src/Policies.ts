@@ -114,13 +114,13 @@ const panel = majority("panel: four orders of the options, 1.5B", [
   ...Combined.orders.map((way) => `${Combined.model}/${way}`)
 ])
 
-/** Asks for different plans by the question alone; no answer is read before. */
+/** Chooses between plans by the question only, without reading an answer. */
 const byQuestion = (name: string, planOf: (question: Question) => Policy): Policy => ({
   name,
   run: (answers, question) => planOf(question).run(answers, question)
 })
 
-/** A call whose prompt contains recorded answers; pays for these, too. */
+/** A call whose prompt contains recorded answers; their cost is included. */
 const combined = (name: string, way: Combined.CombinedWay): Policy => ({
   name,
   run: (answers) => {

@@ -14,7 +14,7 @@ export interface Recorded {
   /** 0 is the greedy answer. */
   readonly sample: number
   readonly answer: string
-  /** The answer that the grader read; absent if it read none. */
+  /** The answer that the grader read; absent if it found none. */
   readonly extracted?: string | undefined
   readonly correct: boolean
   /** The worker that a prompted Conductor chose; absent if it answered itself, and for other calls. */

@@ -19,9 +19,9 @@ export interface Line {
   readonly usd: number | null
   /** The single worker and way with the highest accuracy on these questions, among those with a record of each. */
   readonly best: string | null
-  /** The comparison with self-consistency of the best worker for as many generated tokens. */
+  /** The comparison with self-consistency of the best worker at an equal number of generated tokens. */
   readonly atEqualTokens: Comparison | null
-  /** The same for as much money, prompts included. */
+  /** The same comparison at equal cost, including prompts. */
   readonly atEqualMoney: Comparison | null
 }
 
@@ -100,7 +100,7 @@ const scoreOf = (draws: ReadonlyArray<Recorded>, votes: number): number =>
     )
   )
 
-/** The score of a number of votes that need not be whole: between those of the whole numbers next to it. */
+/** The score for a number of votes that may be fractional, interpolated between the two nearest whole numbers. */
 const interpolated = (draws: ReadonlyArray<Recorded>, votes: number): number => {
   const paid = Math.min(votes, draws.length)
   const [lower, share] = [Math.floor(paid), paid % 1]

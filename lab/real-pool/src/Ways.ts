@@ -67,6 +67,6 @@ export const prompt = (question: Question, way: Way): string => {
   return `${question.text}\n\n${how[way]}`
 }
 
-/** Tokens of the longest answer, also for functions, which do not fit into a short answer. */
+/** The maximum number of tokens of an answer. It also applies to functions, which do not fit into a short answer. */
 export const limitOf = (question: Question, way: Way): number =>
   question.kind === "programs" ? 256 : maxOutputTokens[way]

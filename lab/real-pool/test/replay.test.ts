@@ -113,7 +113,7 @@ describe("the replay", () => {
     const line = lines.find(({ kind, policy }) => kind === "gsm8k" && policy === "majority of three ways, 1.5B")!
     // 40 tokens of three ways pay for two answers of 20 tokens.
     expect(line).toMatchObject({ best: `${models[2].id}/steps`, atEqualTokens: { votesPaid: 2, votes: 2 } })
-    // The prompts of three calls cost three times as much as that of one: 60 + 10 tokens to 30.
+    // The prompts of three calls cost three times as much as that of one: 60 + 10 tokens compared with 30.
     expect(line.atEqualMoney!.votesPaid).toBeCloseTo(70 / 30)
     expect(line.atEqualTokens).toMatchObject({ opponent: "greedy" })
     const sampled = lines.find(

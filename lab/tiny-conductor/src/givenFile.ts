@@ -1,5 +1,5 @@
 /** Resolves file names from the command line. */
 import path from "node:path"
 
-/** A file as it was named where the command was given, which a package manager changes. */
+/** The path of a file relative to the folder where the command was started, which a package manager changes. */
 export const givenFile = (file: string): string => path.resolve(process.env.INIT_CWD ?? ".", file)

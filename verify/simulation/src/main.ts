@@ -134,7 +134,7 @@ interface Search {
   readonly subject: Subject
 }
 
-/** Runs many seeds on many threads, until all are done, enough of them have failed, or somebody stops it. */
+/** Runs many seeds on many threads, until all are done, enough of them have failed, or the search is stopped. */
 const search = async ({ most, seeds, subject, threads }: Search): Promise<boolean> => {
   const since = performance.now()
   const show = makeProgress()

@@ -14,7 +14,7 @@ export interface Measured {
   readonly single: number
 }
 
-/** Where a row's questions come from: the gym's fixed teams, or another team for each question. */
+/** Where the questions of a row come from: the gym's fixed teams, or a different team for each question. */
 export type World = "gym" | "drawn"
 
 /** A row of the table. */
@@ -24,7 +24,7 @@ export interface Row {
   readonly seeds: ReadonlyArray<Measured>
 }
 
-/** What is stored. */
+/** The stored results. */
 export interface Claims {
   readonly version: 1
   /** When the last seed was measured, as `2026-11-28`. */
@@ -36,10 +36,10 @@ export interface Claims {
   readonly rows: ReadonlyArray<Row>
 }
 
-/** What the reading Conductor is compared with. */
+/** The policy that the reading Conductor is compared with. */
 export type Rival = "lexical" | "single"
 
-/** How far the reading Conductor is ahead, one value for each seed. */
+/** The lead of the reading Conductor, one value for each seed. */
 const ahead = ({ seeds }: Row, rival: Rival): ReadonlyArray<number> => seeds.map((one) => one.reading - one[rival])
 
 /** The two-sided 95 % quantile of Student's distribution, by degrees of freedom; 1.96 above 30. */

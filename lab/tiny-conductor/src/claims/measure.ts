@@ -23,7 +23,7 @@ export const rows: ReadonlyArray<Pick<Row, "name" | "world">> = [
   ...settings.map(({ name }) => ({ world: "drawn" as const, name }))
 ]
 
-/** What is measured. */
+/** The options of a measurement. */
 export interface Options {
   readonly seeds: ReadonlyArray<number>
   /** Questions of each seed. */

@@ -9,7 +9,7 @@ import * as WorkerPool from "@divisi/core/WorkerPool"
 import { OraclePolicy } from "@divisi/gym"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 
-/** Tries again at once: an overloaded worker of the gym has recovered by the next call. */
+/** Retries without delay: an overloaded worker of the gym has recovered by the next call. */
 export const retry = { maxAttempts: 5, baseDelayMillis: 0, maxDelayMillis: 0 }
 
 const everyone = (pool: WorkerPool.WorkerPool) =>

@@ -34,7 +34,7 @@ const tasks = Gym.tasks({ split: "test", count: 4 * Number(values.tasks), seed }
 // Checks
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Answers every part exactly, for its price in vain: the checks know what it says. */
+/** Answers every part exactly, at a price that is wasted, because the checks already know the answer. */
 const exact = GymWorker.make(
   {
     id: "exact",
@@ -66,7 +66,7 @@ const answersOf = Effect.fnUntraced(function* (task: Task.Task) {
   return recorder.transcript()!.rounds[0]!.steps.map(({ text }) => text)
 })
 
-/** Whether a check that is wrong in a share of cases passes an answer: the same one whenever it is asked. */
+/** Whether a check that is wrong in a share of cases passes an answer. The same call always has the same verdict. */
 const passes = (isRight: boolean, wrong: number, ...of: ReadonlyArray<string | number>): boolean =>
   Seed.chance(Seed.draw(Seed.spread(seed, ...of)), wrong) ? !isRight : isRight
 
@@ -83,7 +83,7 @@ const flawed = (wrong: number): Grader.Grader => ({
 // Policies
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Who is asked where another has failed: the best of all first. */
+/** The order in which workers are tried after a failure: the best of all first. */
 const order = ["professor", ...WorkerPool.ids(pool).filter((id) => id !== "professor")].map((id) =>
   pool.workers.findIndex((worker) => worker.id === id)
 )
@@ -91,13 +91,13 @@ const order = ["professor", ...WorkerPool.ids(pool).filter((id) => id !== "profe
 const otherThan = (tried: ReadonlyArray<number>, planned: number): number =>
   tried.length === 0 ? planned : (order.find((worker) => !tried.includes(worker)) ?? planned)
 
-/** Those that were asked a subtask and have answered. */
+/** The workers that have already answered a subtask. */
 const triedFor = (subtask: string, rounds: Policy.Previous["rounds"] = []): ReadonlyArray<number> =>
   rounds.flatMap(({ answers, workflow }) =>
     workflow.steps.flatMap((step, at) => (step.subtask === subtask && answers[at] !== undefined ? [step.worker] : []))
   )
 
-/** The plan once more, each step by somebody else. */
+/** The same plan again, with a different worker for each step. */
 const anew = ({ previous }: Policy.Context): Workflow.Workflow => {
   const rounds = previous?.rounds ?? []
   const steps = rounds[0]!.workflow.steps.map((step) => ({
@@ -107,7 +107,7 @@ const anew = ({ previous }: Policy.Context): Workflow.Workflow => {
   return { steps }
 }
 
-/** The lexical plan, and the whole of it once more by others where a critic objects at the end. */
+/** The lexical plan. If a critic objects at the end, the whole plan runs again with other workers. */
 const recursive: Policy.Policy = {
   name: "the plan again after its end",
   propose: (context) => (context.round === 0 ? lexical.propose(context) : Effect.succeed({ workflow: anew(context) }))
@@ -128,7 +128,7 @@ const checkedPlan = (name: string, onFailure: Workflow.OnFailure, revise?: Polic
     })
 })
 
-/** What was said to a subtask so far, and whether it passed. */
+/** The answers to a subtask, and whether they passed. */
 const saidTo = (subtask: string, rounds: Policy.Previous["rounds"] = []) =>
   rounds.flatMap(({ answers, verdicts, workflow }, round) =>
     workflow.steps.flatMap((one, step) => {
@@ -138,7 +138,10 @@ const saidTo = (subtask: string, rounds: Policy.Previous["rounds"] = []) =>
     })
   )
 
-/** What did not pass is asked of others, who see what did. With `agreement`, two that agree outvote the check. */
+/**
+ * Gives the subtasks that failed to other workers, which see the answers that passed. With `agreement`, two equal
+ * answers outvote the check.
+ */
 const redo = ({ previous }: Policy.Revising, agreement: boolean): Policy.Revision => {
   const rounds = previous.rounds ?? []
   const plan = rounds[0]!.workflow.steps

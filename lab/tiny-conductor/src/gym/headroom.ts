@@ -34,7 +34,7 @@ const standardError = (share: number, count: number) => Math.sqrt((share * (1 - 
 const measure = Effect.fnUntraced(function* (policy: Policy) {
   const conductor = Conductor.make({ policy, pool, retry, reassign: "never", seed: 0 })
   let steps = 0
-  // Counted as they are planned: a run that is declined has planned steps, too.
+  // Counted from the plan, because a declined run also has planned steps.
   const listener: RunEvent.Listener = (event) => {
     if (event.type === "workflow-proposed") steps += event.workflow.steps.length
   }

@@ -17,7 +17,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { retry } from "../gym/ComparedPolicies.ts"
 
-/** How much is learned and measured, for each seed. */
+/** The amounts of training and measurement, per seed. */
 export interface Options {
   readonly seed: number
   /** Questions that every worker answers, to fit to. */
@@ -36,7 +36,7 @@ export interface Options {
   readonly say?: ((text: string) => void) | undefined
 }
 
-/** What came of a question. */
+/** The result of a question. */
 export interface Run {
   readonly task: string
   readonly right: number
@@ -52,7 +52,7 @@ export interface Measured {
   readonly runs: ReadonlyArray<Run>
 }
 
-/** What one seed gave. */
+/** The results of one seed. */
 export interface Found {
   readonly measured: ReadonlyArray<Measured>
   readonly training: Head.Training
@@ -89,7 +89,7 @@ const answer = (policy: Policy, task: Task, seed: number): Effect.Effect<Run> =>
     }
   })
 
-/** Questions with what every worker scored at them, alone. */
+/** Questions with the score of each single worker. */
 const gradedBy = (tasks: ReadonlyArray<Task>, seed: number) =>
   Effect.forEach(tasks, (task) =>
     Effect.map(

@@ -27,21 +27,21 @@ interface Vocabulary {
   readonly check: ReadonlyArray<string>
   readonly contrasts: ReadonlyArray<string>
   readonly flags: { readonly [Flag in NonNullable<Teams.Piece["flag"]>]: ReadonlyArray<string> }
-  /** What limits a description without a word for a kind. */
+  /** The qualifiers of a description that does not name a kind. */
   readonly limits: ReadonlyArray<string>
-  /** What is said beside skills: of prices, speed, and nothing at all. */
+  /** Remarks that are not about skills: prices, speed, and filler. */
   readonly asides: ReadonlyArray<string>
   readonly fillers: ReadonlyArray<string>
   readonly others: ReadonlyArray<string>
   readonly sequels: Questions.Sequels
-  /** How many words for kinds are the gym's, and how many statements are put together from words and shapes. */
+  /** How many words for kinds are those of the gym, and how many statements are composed from words and shapes. */
   readonly ofGym: number
   readonly composed: number
 }
 
 const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
 
-/** What was written for a part; for training, the first lists of this vocabulary are with it. */
+/** The phrases of a part. For training, they include the first lists of this vocabulary. */
 const vocabulary = (part: Lists.Part): Vocabulary => {
   const isTraining = part === "training"
   const praise = (mark: string) => Lists.of("praise", mark, part)
@@ -86,7 +86,7 @@ interface Source extends Lots.Lots {
 
 /** A piece of a description. */
 interface Piece extends Teams.Piece {
-  /** Whether it says several things at once, so that no word of it has one label. */
+  /** Whether it says several things, so that none of its words has a single label. */
   readonly isMixed?: boolean | undefined
 }
 
@@ -107,7 +107,7 @@ const topic = ({ chance, pick, words }: Source, kind: Family.FamilyName, mark: T
   return [{ text: `${opened}${text}${closed}`, kinds: [kind], mark }]
 }
 
-/** Words of the gym for several kinds at once. */
+/** Words of the gym that stand for several kinds. */
 const joint: ReadonlySet<string> = new Set(
   Family.names.flatMap((kind) =>
     Teams.knownWords
@@ -116,13 +116,13 @@ const joint: ReadonlySet<string> = new Set(
   )
 )
 
-/** A word that nobody knows, or a field that no question is about: something is said of it all the same. */
+/** An unknown word, or a field that no question is about, of which the description still says something. */
 const stranger = ({ chance, int, pick, words }: Source, mark: Teams.Piece["mark"]): Pieces => {
   const invented = () => Array.from({ length: int(2, 4) }, () => pick(Words.syllables)).join("")
   return [{ text: chance(0.5) ? pick(words.others) : invented(), kinds: [], mark }]
 }
 
-/** Words for kinds, now and then one for several of them at once, and among strangers. */
+/** Words for kinds; sometimes one for several kinds, and sometimes among unknown words. */
 const topics = (
   of: Source,
   some: ReadonlyArray<Family.FamilyName>,
@@ -143,10 +143,10 @@ const topics = (
 const filled = (phrase: string, x: Pieces, mark: Piece["mark"]): Pieces =>
   phrase.split(/\b(X)\b/).flatMap((part) => (part === "X" ? x : part === "" ? [] : [{ text: part, mark }]))
 
-/** Where a phrase between praise and blame turns from the one to the other. */
+/** The position where a phrase between praise and criticism changes from one to the other. */
 const turn = /[,;.:?!\n]|(?=\b(?:but|and|while|whereas|yet|not|never|unlike)\b)/
 
-/** A phrase around what it praises and what it blames. Each of its words belongs to the nearer one of the same clause. */
+/** A phrase about something good and something bad. Each of its words belongs to the nearer one in the same clause. */
 const contrast = (phrase: string, x: Pieces, y: Pieces): Pieces => {
   const [before, first, middle, , after] = phrase.split(/\b([XY])\b/) as [string, "X" | "Y", string, string, string]
   const [left, right] = first === "X" ? (["good", "weak"] as const) : (["weak", "good"] as const)
@@ -162,7 +162,7 @@ const contrast = (phrase: string, x: Pieces, y: Pieces): Pieces => {
   return [{ text: before, mark: left }, ...one, ...between, ...other, { text: after, mark: right }]
 }
 
-/** What a description says of somebody. */
+/** The facts about a worker in a description. */
 export interface Facts {
   readonly good: ReadonlyArray<Family.FamilyName>
   readonly weak: ReadonlyArray<Family.FamilyName>
@@ -185,7 +185,7 @@ const factsOf = ({ chance, int, pick, some }: Lots.Lots): Facts => {
   return { good: all.slice(0, count), weak: chance(0.55) ? all.slice(count, count + int(1, 2)) : [], checks: [], flag }
 }
 
-/** What somebody does, well or badly, as verbs. */
+/** An activity of a worker, done well or badly, as a verb phrase. */
 const act = ({ pick, words }: Source, kind: Family.FamilyName, mark: "good" | "weak"): Pieces =>
   pick(mark === "good" ? Words.actsGood : Words.actsWeak)
     .split(/\b(V)\b/)
@@ -277,7 +277,7 @@ const tags = (of: Source, { flag, good }: Facts): Pieces => {
   return flag === undefined ? named : [...named, { text: separator }, ...plain(flagged(of, flag), flag)]
 }
 
-/** Of statements that have nothing to do with each other, what each says follows from its words alone. */
+/** In a text of unrelated statements, the labels of each statement follow from its own words. */
 const unrelated = (of: Source): Pieces => {
   const { chance, int, pick } = of
   const one = (): Pieces => {
@@ -315,12 +315,12 @@ const unrelated = (of: Source): Pieces => {
   return between(Array.from({ length: int(1, 5) }, one), pick([". ", ". ", "; ", ", ", "\n", " - "]))
 }
 
-/** How many texts are of statements that have nothing to do with each other. */
+/** The share of texts with unrelated statements. */
 const unrelatedTexts = 0.5
 
 const describe = (of: Source): Pieces => (of.chance(unrelatedTexts) ? unrelated(of) : telling(of, factsOf(of)))
 
-/** A description that tells of these facts. */
+/** A description that states these facts. */
 const telling = (of: Source, facts: Facts): Pieces => {
   const { chance, int, pick } = of
   const shape = facts.good.length === 0 ? 0 : int(0, 9)
@@ -335,7 +335,7 @@ const telling = (of: Source, facts: Facts): Pieces => {
 
 const marks: ReadonlyArray<string> = Reader.marks
 
-/** A text with a label for each of its words, but of those that say several things. */
+/** A text with a label for each of its words, except words that say several things. */
 export const labelled = (pieces: Pieces): Example => {
   const words = pieces.flatMap(({ flag, isMixed, kinds: own = [], mark = flag ?? "none", text }) =>
     Reader.wordsOf(text).map((word) => ({
@@ -356,7 +356,7 @@ export const labelled = (pieces: Pieces): Example => {
 // Texts by lot
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How many texts of each sort. */
+/** The numbers of texts of each sort. */
 interface Counts {
   readonly descriptions: number
   readonly questions?: number | undefined
@@ -364,7 +364,7 @@ interface Counts {
   readonly sequels?: number | undefined
 }
 
-/** Texts by lot: the same seed gives the same. Questions have no part for development. */
+/** Draws texts: the same seed gives the same texts. Questions have no development part. */
 export const draw = (
   seed: number,
   { descriptions, questions = 0, sequels = 0 }: Counts,
@@ -378,7 +378,7 @@ export const draw = (
   ]
 }
 
-/** A description of somebody by lot: the same seed gives the same. */
+/** A random description of a worker: the same seed gives the same description. */
 export const told = (seed: number, facts: Facts, part: Lists.Part): string =>
   telling({ ...Lots.make(seed), words: vocabularies[part] }, facts)
     .map(({ text }) => text)

@@ -23,7 +23,7 @@ const described = (team: Teams.Team, told: (ordinal: number) => string | undefin
 
 const joined = (pieces: ReadonlyArray<Teams.Piece>): string => pieces.map(({ text }) => text).join("")
 
-/** A team whose descriptions have words for kinds that nobody knows: then the rest of them has to do. */
+/** A team whose descriptions have unknown words for kinds, so that a reader must use the rest. */
 const inStrangeWords = (team: Teams.Team, index: number): Teams.Team => {
   const wordOf = (kind: Family.FamilyName) => {
     const at = 31 * index + 7 * Family.names.indexOf(kind)
@@ -36,10 +36,10 @@ const inStrangeWords = (team: Teams.Team, index: number): Teams.Team => {
   )
 }
 
-/** How many words of a blurred team are not what they were. */
+/** The share of changed words in a blurred team. */
 const blurredWords = 0.5
 
-/** A team whose descriptions are hard to read: a reader is then as unsure as with words that it has not met. */
+/** A team whose descriptions are hard to read, so that a reader is as unsure as with unknown words. */
 const blurred = (team: Teams.Team, index: number): Teams.Team => {
   const of = Lots.make(index)
   return described(team, (ordinal) =>
@@ -47,7 +47,7 @@ const blurred = (team: Teams.Team, index: number): Teams.Team => {
   )
 }
 
-/** What a description says, without the record that it ends with. */
+/** The text of a description, without the record at its end. */
 const factsOf = (pieces: ReadonlyArray<Teams.Piece>): Breadth.Facts => {
   const of = (mark: Teams.Piece["mark"]) => [
     ...new Set(pieces.flatMap((piece) => (piece.mark === mark ? (piece.kinds ?? []) : [])))
@@ -66,7 +66,7 @@ const inKeptPhrases = (team: Teams.Team, index: number): Teams.Team =>
     return `${Breadth.told(101 * index + ordinal, factsOf(said), "development")}${joined(record)}`
   })
 
-/** A team in which whoever has weaknesses speaks of nothing else, every other time. */
+/** A team in which every second worker with weaknesses mentions only those. */
 const modest = (team: Teams.Team, index: number): Teams.Team =>
   described(team, (ordinal) => {
     const [said, record] = Examples.halves(team.members[ordinal]!)
@@ -122,7 +122,7 @@ const mixture: ReadonlyArray<
   { prices: "by skill", as: exchanged }
 ]
 
-/** Training teams, as many of each kind. */
+/** Training teams, equally many of each kind. */
 export const teamsOf = (seed: number, count: number): ReadonlyArray<Teams.Team> =>
   mixture.flatMap(({ as, ...options }, index) => {
     const teams = Teams.draw({
@@ -139,24 +139,24 @@ export const teamsOf = (seed: number, count: number): ReadonlyArray<Teams.Team> 
 // What is true of teams
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What is known of a part of a question where the reader stands, and what is true of it. */
+/** What the reader knows of a part of a question, and the true values. */
 export interface Lesson {
   readonly features: ChoiceHead.Features
   /** In USD per million tokens of output. */
   readonly prices: ReadonlyArray<number>
   readonly chances: ReadonlyArray<ChoiceHead.Chances>
-  /** What is known of each earlier part, and whether this one needs it. */
+  /** What is known of each earlier part, and whether this part needs it. */
   readonly needs: ReadonlyArray<{ readonly features: ReadonlyArray<number>; readonly isNeeded: boolean }>
 }
 
-/** What is true of a worker. A checker finds a right answer where there is one. */
+/** The true values of a worker. A checker finds a right answer if there is one. */
 const chancesOf = ({ profile }: Teams.Team["members"][number], family: Family.FamilyName): ChoiceHead.Chances => {
   const alone = Teams.expected(profile, family)
   const isChecker = profile.checksOnly === true && profile.skills[family] !== undefined
   return { alone, twice: 1 - (1 - alone) ** 2, checks: isChecker ? 1 : 0 }
 }
 
-/** Lessons from teams whose questions the reader cuts into as many parts as they have. */
+/** Lessons from teams whose questions the reader splits into the correct number of parts. */
 export const lessons = (
   teams: ReadonlyArray<Teams.Team>,
   situationsOf: ReturnType<typeof ReadingPolicy.read>
@@ -177,15 +177,15 @@ export const lessons = (
     })
   })
 
-/** How often a lesson has workers of whom nothing was read, and how many these are. */
+/** The share of lessons with unread workers, and the share of these workers. */
 const [unreadLessons, unreadWorkers] = [0.1, 0.5]
 
-/** Where in the features stands what was read of a worker's skills. */
+/** The indices of the features that describe a worker's skills. */
 const ofSkills = [0, 1, 12]
 
 /**
- * A lesson in which nothing was read of some workers: a reader is surer of the words that it has learned from than of
- * others, and what to go by without it has to be learned, too.
+ * A lesson in which some workers have no read skills. A reader is more certain of words that it was trained on than of
+ * others, so the head must also learn to choose without skills.
  */
 export const partlyUnread = (lesson: Lesson, uniform: () => number): Lesson => {
   if (uniform() >= unreadLessons) return lesson
@@ -218,7 +218,7 @@ export const ascent = (weights: ChoiceHead.Weights) => {
 /** A need that is missed costs the answer, one too many a little time. */
 const needed = 5
 
-/** Adds the mean gradient of what lessons say of workers and of what parts need. */
+/** Adds the mean gradient of the lessons about workers and about the needs of parts. */
 export const addLessons = (
   sums: ChoiceHead.Weights,
   weights: ChoiceHead.Weights,
@@ -244,18 +244,18 @@ const towards = (odds: ReadonlyArray<number>, values: ReadonlyArray<number>) => 
 /** Whom a worker so unlikely is checked by is not looked at. */
 const leastShare = 0.01
 
-/** What prices weigh, at least and at most. */
+/** The smallest and largest weight of prices. */
 const [leastWeight, mostWeight] = [0.03, 0.6]
 
-/** A lesson as a team in which prices weigh as much as a number by lot says. */
+/** A lesson as a team, in which a drawn number determines the weight of prices. */
 const priced = ({ features, prices }: Lesson, lot: number): ChoiceHead.Team => {
   const priceWeight = leastWeight * (mostWeight / leastWeight) ** lot
   return { features, costs: prices.map((price) => ReadingPolicy.callCost(price, priceWeight)) }
 }
 
 /**
- * Adds the mean gradient of what choices are worth, with prices that weigh now more, now less: where it is not known
- * what is true of a worker, it is learned what is lost by believing it.
+ * Adds the mean gradient of the value of choices, with varying weights of prices. If the true values of a worker are
+ * not known, the head learns how much is lost by trusting it.
  */
 export const addValues = (
   sums: ChoiceHead.Weights,

@@ -8,7 +8,7 @@ import * as Teams from "../world/Teams.ts"
 import * as Breadth from "./Breadth.ts"
 import * as Lots from "./Lots.ts"
 
-/** The sizes of a batch: a third of it from teams of the gym, the others in other words and shapes. */
+/** The sizes of a batch: a third from teams of the gym, the rest in other words and shapes. */
 export const shape = { texts: 56, words: 48 } as const
 
 const broad = { descriptions: 28, questions: 5, sequels: 4 } as const
@@ -19,7 +19,7 @@ const partsOfTeam = 2
 /** Teams of a training: with true descriptions, with doubtful ones and records, with careless workers. */
 const mixture: ReadonlyArray<Partial<Teams.Options>> = [{}, {}, { truth: "doubtful", record: 20 }, { careless: true }]
 
-/** A description without the record that it ends with, and the record; that is empty where there is none. */
+/** A description without the record at its end, and the record, which is empty if there is none. */
 export const halves = ({
   pieces
 }: Teams.Member): readonly [said: ReadonlyArray<Teams.Piece>, record: ReadonlyArray<Teams.Piece>] => {
@@ -27,7 +27,7 @@ export const halves = ({
   return at < 0 ? [pieces, []] : [pieces.slice(0, at), pieces.slice(at)]
 }
 
-/** A description and, by itself, the record that it ends with: each is read alone. */
+/** A description and the record at its end as separate texts, because they are read separately. */
 const description = (member: Teams.Member): ReadonlyArray<Example> => {
   const [said, record] = halves(member)
   return [said, ...(record.length > 0 ? [record] : [])].map(Breadth.labelled)
@@ -39,7 +39,7 @@ const shortened = (words: ReadonlyArray<string>): ReadonlyArray<string> =>
 
 const questionsOf = ({ task }: Teams.Team): ReadonlyArray<Example> => {
   const { parts } = Gym.metadata(task)!
-  // A question of one part comes with the noise around it.
+  // A question of one part includes the text around it.
   const texts = parts.length === 1 ? [Task.question(task)] : parts.map(({ question }) => question)
   const asked = parts.map(({ family, needs }, index) => ({
     words: shortened(Reader.wordsOf(texts[index]!)),
@@ -50,7 +50,10 @@ const questionsOf = ({ task }: Teams.Team): ReadonlyArray<Example> => {
   return asked.slice(-partsOfTeam)
 }
 
-/** How many words of a batch have a letter less, or another end, and how many go by their vectors alone. */
+/**
+ * The share of words of a batch with a missing letter or another ending, and the share that is read from word vectors
+ * only.
+ */
 const [blurredWords, unspeltWords] = [0.1, 0.2]
 
 /** The batch of a step: the same seed and step give the same batch. */

@@ -1,7 +1,7 @@
 /** Words and phrases held out by the gym, which must not occur in training text. */
 import * as Teams from "../world/Teams.ts"
 
-/** A text as words between spaces, without marks and without the ends of plurals. */
+/** A text as words between spaces, without punctuation and plural endings. */
 const plain = (text: string): string =>
   ` ${(text.toLowerCase().match(/[a-z\d]+/g) ?? []).map((word) => word.replace(/(?<=..)s$/, "")).join(" ")} `
 
@@ -13,7 +13,7 @@ const phrases: ReadonlySet<string> = new Set(
     .filter((phrase) => phrase.trim().length > 3)
 )
 
-/** Whether a text has a phrase in it that is held out. */
+/** Whether a text contains a held-out phrase. */
 export const has = (text: string): boolean => {
   const found = plain(text)
   for (const phrase of phrases) if (found.includes(phrase)) return true

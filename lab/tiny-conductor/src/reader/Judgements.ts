@@ -10,7 +10,7 @@ type Side = "good" | "weak"
 
 const other = { good: "weak", weak: "good" } as const
 
-/** Phrases that are held out now and then come of lots, too: they are drawn again. */
+/** Random phrases are sometimes held-out ones; these are drawn again. */
 const unlessHeldOut = (draw: () => string): string => {
   for (;;) {
     const text = draw()
@@ -66,10 +66,10 @@ const shapes: ReadonlyArray<(of: Lots, side: Side) => string> = [
   (of, side) => of.pick(Words.advice[side]).replace("M", of.pick(Words.others))
 ]
 
-/** That somebody is good or weak at X. */
+/** A statement that a worker is good or weak at X. */
 export const said = (of: Lots, side: Side): string => unlessHeldOut(() => of.pick(shapes)(of, side))
 
-/** That somebody checks X that others have done. */
+/** A statement that a worker checks the X of other workers. */
 export const checks = (of: Lots): string =>
   unlessHeldOut(() => {
     const { chance, pick } = of
@@ -102,7 +102,7 @@ const shareWrong = ({ chance, int, pick }: Lots): string => {
       : `${pick(["right", "correct"])} ${int(65, 82)} % of the time`
 }
 
-/** What is said of all that somebody does. */
+/** A statement about all work of a worker. */
 export const flagged = (of: Lots, flag: "careless" | "exact" | "general"): string =>
   unlessHeldOut(() => {
     const { chance, pick } = of

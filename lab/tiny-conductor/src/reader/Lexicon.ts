@@ -13,8 +13,8 @@ import type { Dictionary } from "./WordNet.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * How far down the list of all words by use each kind is taken: any word, nouns, and the words that judge. Names are
- * common in what vectors are learned from, and say nothing here.
+ * The numbers of words of each kind that are taken from the list of all words by frequency: any words, nouns, and
+ * judging words. Names are common in the texts that vectors are learned from, and are not useful here.
  */
 export interface Reach {
   readonly any: number
@@ -24,7 +24,7 @@ export interface Reach {
 
 const reach: Reach = { any: 6000, nouns: 100_000, others: 200_000 }
 
-/** The words to know, of all words from the most common to the rarest. Words with an end come from others. */
+/** The words of the vocabulary, chosen from all words by frequency. Inflected words are derived from others. */
 export const chosen = (
   words: ReadonlyArray<string>,
   { partsOf }: Pick<Dictionary, "partsOf">,
@@ -41,7 +41,7 @@ export const chosen = (
       (parts !== undefined &&
         !(parts.size === 1 && parts.has("adv") && fromAdjective(word)) &&
         rank < (parts.size > 1 || !parts.has("noun") ? others : nouns))
-    // Of two words with the same key, the more common one.
+    // Of two words with the same key, the more frequent one.
     const key = Reader.keyOf(word)
     if (!isWanted || keys.has(key)) return false
     keys.add(key)
@@ -54,12 +54,12 @@ export const chosen = (
 // -------------------------------------------------------------------------------------------------------------------
 
 interface Relations {
-  /** By the place of a word: the places of others, with how near they are. */
+  /** By the index of a word: the indices of related words, with their similarity. */
   readonly near: ReadonlyArray<ReadonlyMap<number, number>>
   readonly opposite: ReadonlyArray<ReadonlySet<number>>
 }
 
-/** How the words stand to each other, both ways. */
+/** The relations between words, in both directions. */
 const relationsOf = (words: ReadonlyArray<string>, dictionary: Dictionary): Relations => {
   const placeOf = new Map(words.map((word, place) => [word, place]))
   const near = words.map(() => new Map<number, number>())
@@ -96,10 +96,10 @@ const relationsOf = (words: ReadonlyArray<string>, dictionary: Dictionary): Rela
 
 const rounds = 10
 
-/** How far a word moves from its opposites, of its distance to them. */
+/** How far a word moves away from its opposites, relative to their distance. */
 const push = 0.25
 
-/** Vectors near to what they were, to those of their relatives, and away from those of their opposites. */
+/** Vectors close to their old values and to those of related words, and away from those of opposites. */
 const fitted = (vectors: ReadonlyArray<ReadonlyArray<number>>, { near, opposite }: Relations) => {
   const found = vectors.map((vector) => Float64Array.from(vector))
   const meanOf = (places: Iterable<readonly [place: number, share: number]>, size: number) => {
@@ -133,10 +133,15 @@ const fitted = (vectors: ReadonlyArray<ReadonlyArray<number>>, { near, opposite 
 
 const valenceRounds = 3
 
-/** How unsure a word is of what its relatives are: it counts as so much of one that is neither. */
+/**
+ * The uncertainty of a value derived from related words: it counts as that much of a word that is neither positive nor
+ * negative.
+ */
 const doubt = 0.5
 
-/** How kind each word is, as far as that is known of it or of its relatives; its opposites are as unkind. */
+/**
+ * The sentiment of each word, if it is known for the word or for related words. Opposites have the opposite sentiment.
+ */
 const valencesOf = (
   words: ReadonlyArray<string>,
   known: ReadonlyMap<string, number>,
@@ -162,20 +167,23 @@ const valencesOf = (
   return found
 }
 
-/** How many numbers of a vector are fitted: all but the two that say how kind its word is. */
+/** The number of fitted numbers of a vector: all except the two for the sentiment of its word. */
 export const fittedNumbers = Reader.sizes.vector - 2
 
-/** What vectors are made of. */
+/** The inputs of the vectors. */
 export interface Sources {
   readonly words: ReadonlyArray<string>
   /** The vector of a word: {@link fittedNumbers}. */
   readonly vectorOf: (word: string) => ReadonlyArray<number>
   readonly dictionary: Dictionary
-  /** How kind words are, about from -2 to 2. */
+  /** The sentiment of words, from about -2 to 2. */
   readonly valences: ReadonlyMap<string, number>
 }
 
-/** The vectors of words, as long as a reader's: fitted numbers, how kind a word is, and how much it is either. */
+/**
+ * The vectors of words, with the length that a reader needs: fitted numbers, the sentiment of the word, and its
+ * strength.
+ */
 export const make = ({ dictionary, valences, vectorOf, words }: Sources): Reader.Vectors => {
   const relations = relationsOf(words, dictionary)
   const numbers = fitted(words.map(vectorOf), relations)

@@ -6,7 +6,7 @@ import fs from "node:fs"
 import { Reader } from "@divisi/gguf"
 import * as HeldOut from "./HeldOut.ts"
 
-/** What a phrase is for. */
+/** The use of a phrase. */
 export type Part = "training" | "development"
 
 const partOf = (phrase: string): Part => (Reader.keyOf(phrase) % 10 === 0 ? "development" : "training")

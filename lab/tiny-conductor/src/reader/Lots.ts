@@ -23,7 +23,10 @@ export const make = (seed: number): Lots => {
   return { chance: (share) => uniform() < share, int, pick, some }
 }
 
-/** A word, or for a share of them what a relative of it might be: it has a letter less, or another end. */
+/**
+ * A word. A share of longer words are changed so that they look like related words: one letter, or the last one or two
+ * letters, are removed.
+ */
 export const blurred = ({ chance, int }: Lots, word: string, share: number): string => {
   if (word.length < 5 || !chance(share)) return word
   if (chance(0.5)) return word.slice(0, word.length - int(1, 2))

@@ -38,7 +38,7 @@ const asked = (of: Lots.Lots, kind: Family.FamilyName): string => {
     C: () => c!,
     M: () => `${pick(Words.months)} ${int(1990, 2040)}`
   }
-  // A letter that stands for something is a word of its own, or a number right before a variable.
+  // A placeholder letter is a separate word, or a coefficient directly before a variable.
   const text = pick(Words.questions[kind])
     .replaceAll("\\n", "\n")
     .replace(/\b([NLWDUVABCM])(?=\b|x)/g, (_, letter: string) => fill[letter]!())
@@ -48,7 +48,7 @@ const asked = (of: Lots.Lots, kind: Family.FamilyName): string => {
 const openings = ["Hello, ", "Question: ", "please: ", "I wonder, ", "urgent: ", "Next: ", "a customer asks: "]
 const closings = [" Thank you.", " Answer with the result only.", " (short answer)", " Keep it brief.", " thx"]
 
-/** A question of a kind by lot. */
+/** A random question of a kind. */
 export const question = (of: Lots.Lots): Example => {
   const kind = of.pick(Family.names)
   const before = of.chance(0.15) ? of.pick(openings) : ""
@@ -60,10 +60,10 @@ export const question = (of: Lots.Lots): Example => {
   }
 }
 
-/** How a part of a question names its answer for those after it. */
+/** The ways in which a part of a question names its answer for later parts. */
 const namings = ["Call the answer", "Call it", "Call this", "Name the result", "Let us say for it", "This is"]
 
-/** The words of a part with a name for its answer, now and then. */
+/** The words of a part, sometimes with a name for its answer. */
 const named = ({ chance, pick }: Lots.Lots, text: string): string =>
   chance(0.3) ? `${text} ${pick(namings)} ${pick([..."ABMNPQRSTXYZ"])}.` : text
 

@@ -38,7 +38,7 @@ export interface ReadingEngine extends Engine {
   readonly teach: (add: (sums: ChoiceHead.Weights, head: ChoiceHead.Weights) => void) => Effect.Effect<void>
 }
 
-/** What is saved. */
+/** The saved state. */
 interface State {
   readonly version: number
   readonly weights: ChoiceHead.Weights
@@ -57,7 +57,7 @@ const [mostWorkers, contextTokens] = [64, 65_536]
 
 const name = "reading"
 
-/** What prices weigh while it learns: about as much as in the reward of whole runs. */
+/** The weight of prices in training: about as large as in the reward of whole runs. */
 const priceWeight = 0.15
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -87,16 +87,16 @@ const messagesOf = (prompt: ReadonlyArray<number>): ReadonlyArray<Message> => {
 // Places of a completion
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A place where the next token is one of several: their log-probabilities, by token. */
+/** A position where the next token is one of several, with their log-probabilities by token. */
 interface Choosing {
   readonly tokens: ReadonlyArray<number>
   readonly piece: Extract<ReadingText.Piece, { readonly type: "choice" }>
 }
 
-/** A place of a completion: the only token that can stand there, or several. */
+/** A position of a completion: the only possible token, or several. */
 type Place = number | Choosing
 
-/** The places of a completion, one after another; of each it is told which token stands there. */
+/** The positions of a completion in order. After each one, the generator receives the token at that position. */
 function* places(head: ChoiceHead.Weights, { asked, situations }: Read): Generator<Place, void, number> {
   const text = ReadingText.write(head, asked, situations)
   for (let next = text.next(0); next.done !== true; ) {
@@ -112,7 +112,7 @@ function* places(head: ChoiceHead.Weights, { asked, situations }: Read): Generat
   yield endToken
 }
 
-/** What is known of a token that stands at a place. */
+/** What is known of a token at a position. */
 interface Standing {
   readonly logProb: number
   readonly entropy: number
@@ -120,7 +120,7 @@ interface Standing {
   readonly learn?: ((sums: ChoiceHead.Weights, slope: number, entropySlope: number) => void) | undefined
 }
 
-/** A token that cannot stand where it does is less likely than anything. */
+/** An impossible token has a lower log-probability than any other. */
 const impossible: Standing = { logProb: -1e9, entropy: 0 }
 const forced: Standing = { logProb: 0, entropy: 0 }
 
@@ -138,14 +138,14 @@ const standingAt = (place: Place, token: number): Standing => {
       const one = shares.map((_, at) => (at === chosen ? 1 : 0))
       if (slope !== 0) piece.addGradient(sums, one, slope)
       if (entropySlope === 0) return
-      // The slope of the entropy by each score, as shares that are wanted in the place of those that there are.
+      // The gradient of the entropy by each score, expressed as target shares that replace the current ones.
       const wanted = shares.map((share, at) => (share === 0 ? 0 : share - share * (piece.logProbs[at]! + entropy)))
       piece.addGradient(sums, wanted, entropySlope)
     }
   }
 }
 
-/** What is known of each token of a completion. After one that cannot stand where it does, none can. */
+/** What is known of each token of a completion. After an impossible token, all tokens are impossible. */
 const standings = (
   head: ChoiceHead.Weights,
   read: Read,
@@ -162,7 +162,7 @@ const standings = (
   })
 }
 
-/** A completion by lot. */
+/** A sampled completion. */
 const sampled = (head: ChoiceHead.Weights, read: Read, maxTokens: number, seed: number): Sample => {
   const draw = Seed.draw(seed)
   const walk = places(head, read)
@@ -212,7 +212,7 @@ const tooLong = (doing: EngineError["doing"], needed: number) =>
     ? fail(doing, { _tag: "TooLarge", detail: `${needed} tokens do not fit into a context of ${contextTokens}` })
     : Effect.void
 
-/** Makes an engine of a model, whose readers stay as they are. */
+/** Makes an engine from a model. The readers of the model are not changed. */
 export const make = (model: ReadingPolicy.Model): ReadingEngine => {
   const fresh = () => new Float64Array(ChoiceHead.size)
   let state: State = { version: 0, weights: model.head.slice(), first: fresh(), second: fresh() }

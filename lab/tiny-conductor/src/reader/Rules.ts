@@ -21,10 +21,10 @@ type Known = ReadonlyMap<string, Teams.Team>
 
 const ask = (worker: number) => ({ workflow: { steps: [{ worker, subtask: "", access: [] }] } })
 
-/** The place of the greatest value. */
+/** The index of the greatest value. */
 const greatest = (values: ReadonlyArray<number>): number => values.indexOf(Math.max(...values))
 
-/** Asks whoever of the team is best over all kinds, alone. */
+/** Asks only the worker that is the best of the team over all kinds. */
 const bestSingle = (teams: Known): Policy.Policy => ({
   name: "best single",
   propose: ({ task }) => {
@@ -39,7 +39,7 @@ const bestSingle = (teams: Known): Policy.Policy => ({
 /** Past answers of each worker that the router learns from. */
 const pastAnswers = 20
 
-/** Asks one worker: who was right most often in past answers to the kind of question that this seems to be. */
+/** Asks one worker: the one that was most often right in past answers to the guessed kind of question. */
 const router = (teams: Known, guess: Guess): Policy.Policy => ({
   name: "router",
   propose: ({ task }) => {
@@ -77,13 +77,13 @@ const patterns = {
 
 const cueWords = { good: 1, weak: -1, none: 0 } as const
 
-/** What a worker's record says of a kind. */
+/** The value for a kind in the record of a worker. */
 const recorded = (description: string, kind: Family.FamilyName): number | undefined => {
   const level = new RegExp(`${Teams.recordName[kind]} \\d+/\\d+ (high|low)`).exec(description)?.[1]
   return level === undefined ? undefined : level === "high" ? cueWords.good : cueWords.weak
 }
 
-/** Whether a description says that a worker is good at a kind (1), weak (-1), or nothing of it. */
+/** Whether a description says that a worker is good at a kind (1), weak at it (-1), or nothing about it. */
 const says = (description: string, kind: Family.FamilyName): number => {
   const known = recorded(description, kind)
   if (known !== undefined) return known

@@ -10,7 +10,7 @@ export interface Setting {
   readonly options: Omit<Teams.Options, "split" | "count" | "seed">
 }
 
-/** All rows. Unless a row says otherwise, descriptions have known words and shapes and say what is true. */
+/** All rows. Unless a row says otherwise, descriptions use known words and shapes and are true. */
 export const settings: ReadonlyArray<Setting> = [
   { name: "new teams", options: {} },
   { name: "held-out sets of skills", options: { heldOutSkills: true } },

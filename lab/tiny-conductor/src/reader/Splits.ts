@@ -11,7 +11,7 @@ import * as Rules from "./Rules.ts"
 import type { Setting } from "./Settings.ts"
 import * as TeamRuns from "./TeamRuns.ts"
 
-/** What is measured. */
+/** The options of a measurement. */
 export interface Options {
   readonly settings: ReadonlyArray<Setting>
   readonly split: Gym.Split
@@ -19,14 +19,14 @@ export interface Options {
   /** Questions for each seed. */
   readonly count: number
   readonly guess: Guess
-  /** Measured beside the rules, and first. */
+  /** These are measured before the rules. */
   readonly models: ReadonlyArray<Policy.Policy>
-  /** Which of all policies are measured. */
+  /** Returns whether a policy is measured. */
   readonly isWanted: (name: string) => boolean
   readonly say: (setting: string) => void
 }
 
-/** What a policy did in a setting. */
+/** The result of a policy in a setting. */
 export interface Row {
   readonly setting: string
   readonly policy: string
@@ -89,7 +89,7 @@ export const estimates = (
     return { name: all[0]!.setting, estimates: policies.map(rightOf) }
   })
 
-/** How much of what the oracle has over somebody a policy has over them, with its error by residuals. */
+/** The share of the oracle's lead over another policy that this policy reaches, with its error from residuals. */
 const shareOfGain = (own: Row, from: Row, oracle: Row) =>
   Sample.ratio(
     own.runs.map(({ right }, at) => [right - from.runs[at]!.right, oracle.runs[at]!.right - from.runs[at]!.right])
@@ -98,7 +98,7 @@ const shareOfGain = (own: Row, from: Row, oracle: Row) =>
 const ahead = (own: Row, other: Row) =>
   Markdown.percent(Sample.estimate(own.runs.map(({ right }, at) => right - other.runs[at]!.right)), true)
 
-/** What checks gain, question by question, and what they cost: two models that differ in them alone. */
+/** The gain of checks per question and their cost, from two models that differ only in them. */
 export const checks = (measured: ReadonlyArray<ReadonlyArray<Row>>): string => {
   const rows = measured.map(([own, other]) => {
     const [left, right] = [figures(own!), figures(other!)]
@@ -124,11 +124,11 @@ export const checks = (measured: ReadonlyArray<ReadonlyArray<Row>>): string => {
   return Markdown.table(columns, rows)
 }
 
-/** The mean over trainings, with its error over them. */
+/** The mean over trainings, with its error over trainings. */
 const overTrainings = (rows: ReadonlyArray<Row>): string =>
   Markdown.percent(Sample.estimate(rows.map((row) => figures(row).right.mean)))
 
-/** A model beside everybody else, question by question, with what it costs; then trainings with other seeds. */
+/** A model compared with all other policies per question, with its cost; then trainings with other seeds. */
 export const comparison = (measured: ReadonlyArray<ReadonlyArray<Row>>, name: string): string => {
   const trainings = (all: ReadonlyArray<Row>) =>
     all.filter(({ policy }) => policy === name || policy.startsWith(`${name} (`))

@@ -9,14 +9,14 @@ import * as Effect from "effect/Effect"
 import { retry } from "../gym/ComparedPolicies.ts"
 import type * as Teams from "../world/Teams.ts"
 
-/** What came of one question. */
+/** The result of one question. */
 export interface Run {
   readonly task: string
-  /** 1 for a right answer, and for a refusal where nobody can answer; else 0. */
+  /** 1 for a right answer, or for a refusal if no worker can answer; otherwise 0. */
   readonly right: number
   readonly costUsd: number
   readonly calls: number
-  /** Whether it was planned, for a question that has parts that do not need each other, and runs steps at once. */
+  /** For a question with independent parts: whether the plan runs steps at the same time. */
   readonly hasIndependent: boolean
   readonly isParallel: boolean
 }

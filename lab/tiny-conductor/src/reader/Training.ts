@@ -21,17 +21,17 @@ import * as WholeRuns from "./WholeRuns.ts"
 // The reader
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a training of the reader is told. */
+/** The options of a training of the reader. */
 export interface ReaderOptions {
-  /** Where checkpoints lie. */
+  /** The folder of checkpoints. */
   readonly folder: string
   readonly seed: number
   readonly steps: number
-  /** Vectors of words; none by default. */
+  /** Word vectors. Default: none. */
   readonly vectors?: Reader.Vectors | undefined
-  /** Stops after as many steps, to go on later; `steps` by default. */
+  /** Stops after this number of steps, so that the training can be resumed. Default: `steps`. */
   readonly until?: number | undefined
-  /** The sizes of a batch; those of the examples by default. */
+  /** The sizes of a batch. Default: those of the examples. */
   readonly shape?: ReaderTrainer.Shape | undefined
   /** Steps between checkpoints; 200 by default. */
   readonly everySteps?: number | undefined
@@ -41,7 +41,7 @@ export interface ReaderOptions {
 
 const [rate, warmUp, steady] = [3e-3, 40, 0.4]
 
-/** Rises to its height, stays there, and falls to nothing. */
+/** The learning rate rises to its maximum, stays there, and falls to zero. */
 const rateAt = (step: number, steps: number): number => {
   if (step < warmUp) return (rate * (step + 1)) / warmUp
   return rate * Math.min(1, (steps - step) / (steps * (1 - steady)))
@@ -49,7 +49,7 @@ const rateAt = (step: number, steps: number): number => {
 
 const fileOf = (folder: string, name: string) => path.join(folder, `${name}.gguf`)
 
-/** The weights are written last: they say how far the training is. */
+/** The weights are written last, because they record the progress of the training. */
 const parts = ["first", "second", "weights"] as const
 
 /** The training in the folder, or one that has not begun. */
@@ -67,7 +67,7 @@ const resume = Effect.fnUntraced(function* ({ folder, seed, vectors }: ReaderOpt
   return training
 })
 
-/** Trains a reader, or goes on with the training in the folder. The same seed gives the same weights. */
+/** Trains a reader, or resumes the training in the folder. The same seed gives the same weights. */
 export const trainReader = Effect.fnUntraced(function* (options: ReaderOptions) {
   const { everySteps = 200, folder, onCheckpoint, seed, shape = Examples.shape, steps, until = steps } = options
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -91,14 +91,14 @@ export const trainReader = Effect.fnUntraced(function* (options: ReaderOptions) 
 // The head
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a training of the head is told. */
+/** The options of a training of the head. */
 export interface HeadOptions {
-  /** Where the run of the trainer lies. What lies there is replaced. */
+  /** The folder of the trainer's run. Its contents are replaced. */
   readonly folder: string
   readonly seed: number
   /** Teams that it learns from. */
   readonly teams: number
-  /** Steps of what is true of workers, and then as many of what choices are worth; 1,000 by default. */
+  /** The number of steps on true values of workers, and then of steps on the value of choices. Default: 1,000. */
   readonly steps?: number | undefined
   /** Steps of whole runs; 0 by default. */
   readonly rollouts?: number | undefined
@@ -112,10 +112,10 @@ export interface HeadOptions {
 
 const batch = 64
 const [headRate, valueRate] = [0.02, 0.01]
-/** How much what is true of workers counts in a step of what choices are worth, and in one of whole runs. */
+/** The weight of the true values of workers in a step on the value of choices, and in a step on whole runs. */
 const [lessonShareOfValues, lessonShare] = [0.05, 0.1]
 
-/** Teams for validation that have to be read as well after whole runs as before: known and held-out splits. */
+/** Teams for validation on which whole runs must not lower the share of right answers: known and held-out splits. */
 const gate: ReadonlyArray<Partial<Teams.Options>> = [
   {},
   { heldOutShapes: true },
@@ -132,7 +132,7 @@ const onTheGate = Effect.fnUntraced(function* (model: ReadingPolicy.Model, seed:
   return runs.reduce((sum, { right }) => sum + right, 0) / runs.length
 })
 
-/** Trains the head of readers. What whole runs change is kept where the gate has more right answers after them. */
+/** Trains the head of readers. The change from whole runs is kept if it has more right answers in the gate. */
 export const trainHead = Effect.fnUntraced(function* (readers: ReadonlyArray<Reader.Weights>, options: HeadOptions) {
   const { folder, gateTeams = 40, onGate, onRollouts, rollouts = 0, seed, steps = 1000 } = options
   const generator = xoroshiro128plus(seed)

@@ -13,15 +13,15 @@ import type * as Teams from "../world/Teams.ts"
 import * as ReadingEngine from "./ReadingEngine.ts"
 import { maxSteps } from "./TeamRuns.ts"
 
-/** What a training on whole runs is told. */
+/** The options of a training on whole runs. */
 export interface Options {
-  /** Where the run of the trainer lies. What lies there is replaced. */
+  /** The folder of the trainer's run. Its contents are replaced. */
   readonly folder: string
   readonly seed: number
   readonly iterations: number
   /** 0.003 by default. */
   readonly learningRate?: number | undefined
-  /** Where questions are taken from. */
+  /** The teams whose questions are used. */
   readonly teams: ReadonlyArray<Teams.Team>
   /** Adds to the gradient of each step, upwards, so that what was learned before is kept. */
   readonly addLessons?: ((sums: ChoiceHead.Weights, head: ChoiceHead.Weights) => void) | undefined
@@ -49,7 +49,7 @@ const phase = ({ iterations, learningRate = 0.003 }: Options) =>
     }
   })
 
-/** Right is a right answer, and a refusal where nobody can answer. */
+/** A right answer counts as right, and so does a refusal if no worker can answer. */
 const graderOf = (isAnswerable: (task: Task) => boolean): Grader.Grader => ({
   name: "teams",
   grade: (task, answer) =>
@@ -57,7 +57,7 @@ const graderOf = (isAnswerable: (task: Task) => boolean): Grader.Grader => ({
   gradeRefusal: (task) => Effect.succeed(Grader.verdict(!isAnswerable(task)))
 })
 
-/** Trains the head of a model and returns its weights; the model's own stay as they are. */
+/** Trains the head of a model and returns its weights. The model itself is not changed. */
 export const train = Effect.fnUntraced(function* (model: ReadingPolicy.Model, options: Options) {
   const { addLessons, folder, onIteration, seed, teams } = options
   fs.rmSync(folder, { recursive: true, force: true })

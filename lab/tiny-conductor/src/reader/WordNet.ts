@@ -11,13 +11,13 @@ const partsOfSpeech = ["noun", "verb", "adj", "adv"] as const
 /** A part of speech. */
 export type PartOfSpeech = (typeof partsOfSpeech)[number]
 
-/** How near two words are in meaning: 1 for synonyms. */
+/** The similarity of two words: 1 for synonyms. */
 export interface Relative {
   readonly word: string
   readonly nearness: number
 }
 
-/** What is known of the words of a dictionary, in small letters; names are left out. */
+/** The words of a dictionary and their relations, in lower case and without names. */
 export interface Dictionary {
   readonly partsOf: ReadonlyMap<string, ReadonlySet<PartOfSpeech>>
   /** In the more common meanings of a word. */
@@ -28,7 +28,7 @@ export interface Dictionary {
 interface Pointer {
   readonly kind: string
   readonly synset: string
-  /** Which words of the two synsets it is between, counted from 1; 0 for all. */
+  /** The words of the two synsets that it connects, counted from 1; 0 for all. */
   readonly from: number
   readonly to: number
 }
@@ -40,7 +40,7 @@ interface Synset {
 
 const letters: Readonly<Record<string, PartOfSpeech>> = { n: "noun", v: "verb", a: "adj", s: "adj", r: "adv" }
 
-/** Kinds of pointers between words that mean nearly the same. */
+/** Kinds of pointers between words with nearly the same meaning. */
 const similar = "&"
 const derived = "+"
 const fromAdjective = "\\"
@@ -48,7 +48,7 @@ const opposite = "!"
 
 const nearnessOf: Readonly<Record<string, number>> = { [similar]: 0.5, [derived]: 0.7, [fromAdjective]: 1 }
 
-/** How many meanings of a word are looked at, the most common ones. */
+/** The number of meanings of a word that are used, most frequent first. */
 const meanings = { noun: 1, verb: 2, adj: 2, adv: 2 } as const
 
 const linesOf = (folder: string, file: string, first: RegExp): ReadonlyArray<ReadonlyArray<string>> =>
@@ -62,7 +62,7 @@ const synsetOf = (fields: ReadonlyArray<string>): Synset => {
   const count = Number.parseInt(fields[3]!, 16)
   const after = 4 + 2 * count
   return {
-    // The mark of where an adjective may stand is no part of it.
+    // The marker of an adjective's position is not part of the word.
     words: Array.from({ length: count }, (_, at) => fields[4 + 2 * at]!.replace(/\(.*\)$/, "")),
     pointers: Array.from({ length: Number(fields[after]) }, (_, at) => {
       const [kind, offset, letter, places] = fields.slice(after + 1 + 4 * at) as [string, string, string, string]
@@ -96,7 +96,7 @@ export const read = (folder: string): Dictionary => {
   }
   const synsetsOf = (word: string): ReadonlyArray<Synset> =>
     (meaningsOf.get(word) ?? []).map((one) => synsets.get(one)!)
-  /** The pointers of a word in a synset, with the words that they lead to. */
+  /** The pointers of a word in a synset, with the words that they point to. */
   const pointed = (word: string, { pointers, words }: Synset) =>
     pointers
       .filter(({ from }) => from === 0 || words[from - 1] === word)

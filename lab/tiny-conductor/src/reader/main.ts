@@ -69,7 +69,7 @@ const withoutChecks = trained
     )
   )
 
-/** Draws right answers where a picture is asked for. */
+/** Writes a picture of the shares of right answers if one is requested. */
 const draw = (title: string, series: ReadonlyArray<string>, rows: ReadonlyArray<EstimatePicture.Row>): void => {
   if (values.picture === undefined) return
   const format = (share: number) => `${Math.round(100 * share)} %`

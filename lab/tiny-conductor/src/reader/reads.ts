@@ -36,8 +36,8 @@ const shares: Readonly<Record<string, string>> = { "%high": "0.9", "%middling": 
 const textOf = (words: ReadonlyArray<string>): string => words.map((word) => shares[word] ?? word).join(" ")
 
 /**
- * Of the words for kinds with each mark, of the texts with each flag, and of parts that refer to others, those that are
- * read so, and all.
+ * Of the words for kinds with each mark, of the texts with each flag, and of the parts that refer to others: the number
+ * that is read correctly, and the total.
  */
 const counts = (weights: Reader.Weights, examples: ReadonlyArray<Example>) => {
   const found: Record<string, { right: number; all: number; wrongly: number }> = {}
@@ -51,7 +51,7 @@ const counts = (weights: Reader.Weights, examples: ReadonlyArray<Example>) => {
   for (const { flags, refers, said = [], words } of examples) {
     const reading = Reader.read(weights, textOf(words))
     if (refers !== undefined) add("refers", refers, reading.refers > 0.5)
-    // A few marks are other words beside each other than apart.
+    // A few punctuation marks form different words when they are adjacent.
     if (words.slice(0, reading.words.length).some((word, place) => word !== reading.words[place])) continue
     for (const [index, holds] of flags?.entries() ?? []) add(Reader.flags[index]!, holds, reading.flags[index]! > 0.5)
     for (const [place, label] of said.slice(0, reading.words.length).entries()) {

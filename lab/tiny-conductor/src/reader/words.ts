@@ -55,7 +55,7 @@ const words = Lexicon.chosen(
   all.filter((word) => /^[a-z]+$/.test(word)),
   dictionary
 )
-/** As many numbers as are kept beside how kind a word is. */
+/** The numbers of a word vector, without those for sentiment. */
 const vectorOf = (word: string) => vectors[word]!.slice(0, Lexicon.fittedNumbers)
 const file = givenFile(values.out)
 await Effect.runPromise(Reader.saveVectors(file, Lexicon.make({ words, vectorOf, dictionary, valences })))

@@ -7,7 +7,7 @@ import type { Family } from "@divisi/gym"
 
 const list = (text: string): ReadonlyArray<string> => text.split("|")
 
-/** What kinds of question are called. */
+/** Names of the kinds of questions. */
 export const topics: { readonly [Name in Family.FamilyName]: ReadonlyArray<string> } = {
   arithmetic: list(
     "adding up long columns|working out prices|money sums|interest and discounts|fractions|ratios|powers and roots|square roots|factorials|rounding|numerical work|multiplying large numbers|sums with brackets|computations|primary-school maths|budget figures|invoice totals|bills|crunching figures|greatest common divisors|number work|exponents|whole numbers|tallying|costs and change|arithmetic drills|plus, minus, times and divided by|sum|calculator|calculations with money|computation|addition and multiplication|four basic operations|sums of many numbers|change and discounts|adding machines|arithmetic tasks|powers of numbers|long multiplication|divisions with remainder|number facts|bookkeeping figures|sums in the head|pocket calculators|percent calculations|prices and quantities|amounts|tax and tips|interest|counting money|operations on integers"
@@ -35,7 +35,7 @@ export const topics: { readonly [Name in Family.FamilyName]: ReadonlyArray<strin
   )
 }
 
-/** Words for several kinds at once. */
+/** Words for several kinds. */
 export const jointTopics: ReadonlyArray<{
   readonly kinds: ReadonlyArray<Family.FamilyName>
   readonly words: ReadonlyArray<string>
@@ -54,7 +54,7 @@ export const jointTopics: ReadonlyArray<{
   { kinds: ["units", "calendar"], words: list("time and distance|measures of time and length") }
 ]
 
-/** What somebody does, by kind, as verbs. */
+/** Activities of a worker by kind, as verb phrases. */
 export const acts: { readonly [Name in Family.FamilyName]: ReadonlyArray<string> } = {
   arithmetic: list(
     "adds and subtracts|multiplies long numbers|divides|does sums|adds up columns|calculates|works out percentages|reckons|multiplies and divides|crunches numbers|totals bills|computes with large numbers"
@@ -82,27 +82,27 @@ export const acts: { readonly [Name in Family.FamilyName]: ReadonlyArray<string>
   )
 }
 
-/** V is what somebody does well. */
+/** V is an activity that a worker does well. */
 export const actsGood = list(
   "V|V|V|V reliably|V and nothing else|it V|it V well|V better than anyone|a model that V|V all day|V, quickly|V without a slip|V exactly|V with ease|it only V|V, and well|this one V|V whatever the size|the one that V|rightly V|V in no time and correctly|somebody who V for a living"
 )
 
-/** V is what somebody does badly. */
+/** V is an activity that a worker does badly. */
 export const actsWeak = list(
   "V badly|V, mostly wrong|V, but do not trust it|hardly ever V correctly|V poorly|seldom V right|V with many mistakes|V like a beginner|rarely V without an error|V only by guessing|never V well"
 )
 
-/** Syllables of words that mean nothing. */
+/** Syllables of meaningless words. */
 export const syllables = list(
   "nu|va|ro|zor|bli|ken|tra|plo|mi|sha|gre|dun|fer|qua|lo|wib|skel|tor|ani|ub|rex|cha|ol|pim"
 )
 
-/** How somebody is said to be good at X. */
+/** Statements that a worker is good at X. */
 export const good = list(
   "X is its home ground|ace at X|brilliant at X|you can rely on it for X|go-to for X|the one to call for X|our best at X|use it for X|use for X|ideal for X|recommended for X|optimised for X|fine-tuned for X|capable at X|competent in X|performs well on X|high scores on X|X: 9/10|X: strong|X ok|X = high|does X flawlessly|gets X right|has mastered X|top marks in X|fluent in X|understands X|delivers on X|answers questions about X correctly|good results on X|particularly good with X|X is where it is best|knows everything about X|X is a pleasure for it|quick and right at X|intended use: X|primary task: X|domain: X|focus on X|only X|nothing but X|X and nothing else|X only|dedicated to X|X model|X tool|does not struggle with X|never had a problem with X|send X its way|give it X|hand it X|questions on X are welcome|answers X|speciality: X|best at X|well trained in X|dependable for X|accurate on X|benchmarks: X 96 %|score on X: 0.94|X|X|X|does nothing but X all day|you want X done, you ask this one|has done X for years|we gave it our X and were happy|if it is about X, it knows|can do X|a model for X|helps with X|designed for X|takes care of X|finds no X too difficult|tested on X: passed|was raised on X|exact with X|an eye for X|X is safe here|X expert|a friend of X|quick at X|X done right|careful with X|its field is X|specialised in X|covers X|topics: X|subject: X|hire for X|turn to it for X|questions about X go here|lives for X|a scholar of X|X at expert level|X without mistakes|made with X in mind|was built to do X|all about X|also X|also good at X|its daily work is X|of all things X|sound in X|happy to do X and gets it right|top choice when it comes to X|does X for a living|X is fine|comfortable with X|a natural at X|X comes easily|one job: X|no one beats it at X"
 )
 
-/** How somebody is said to be weak at X. */
+/** Statements that a worker is weak at X. */
 export const weak = list(
   "X is not recommended|keep it away from X|X: 2/10|X: weak|X = low|X not supported|does not support X|limited X|limitations: X|known issues: X|out of scope: X|makes mistakes in X|mistakes with X|mixes up X|poor results on X|low scores on X|never ask it for X|please no X|no X|without X|ignorant of X|unable to do X|incapable of X|X? Better not|X is a nightmare for it|X is its Achilles heel|X goes over its head|dreadful at X|terrible at X|awful at X|worst at X|not designed for X|was not trained on X|fails most tests of X|unsuited to X|not suitable for X|has problems with X|guesses at X|only guesses when it comes to X|when it comes to X it is poor|lousy at X|X is a mystery to it|refuses X|lacks X|weaker on X|less reliable on X|not so hot on X|not great at X|cannot handle X|unskilled in X|inexperienced with X|X is rarely right|score on X: 0.21|benchmarks: X 23 %|tested on X: failed|we stopped giving it X|its X is a joke|wrong about X more often than not|X was never part of its training|do not waste X on it|take X to another model|its answers on X are mostly wrong|cannot be used for X|not good with X|does badly at X|X it does not understand|forget about X|careless with X|helpless with X|less sure about X|X less so|X is not safe here|shy of X and rightly so|do not let it near X|loses its way in X|X is poor|no talent for X|trips over X|X often comes out wrong|falls apart on X|its weak point is X|X needs another model|should not be given X|X is not for this one|old hand at failing X|sloppy with X|X? rather not|slips up in X|knows little of X|struggling with X|X never worked well|would not trust its X|gets confused by X|less good at X|cannot be trusted on X|shaky when it comes to X|X remains difficult for it"
 )
@@ -112,12 +112,12 @@ export const contrasts = list(
   "good at X, unlike Y|X yes, Y no|better at X than at Y|X rather than Y|for X, not for Y|not Y but X|prefers X to Y|while X is fine, Y is not|X? Yes. Y? No|ask about X but never about Y|X ++, Y --|can: X; cannot: Y|do: X, do not: Y|gets X right and Y wrong|understands X but not Y|strengths: X\nweaknesses: Y|works for X. Does not work for Y|Y is hard for it, X is easy|apart from Y, which it gets wrong, it is good with X|its X is as good as its Y is bad|the opposite of an expert on Y, but very good at X|where X is asked for it is right, where Y is asked for it is wrong|though poor at Y, it is excellent at X|strong: X / weak: Y|use cases: X. Non-goals: Y|passes X, fails Y|X high, Y low|what it can: X. What it cannot: Y|good with X, weak in Y|good at X, bad at Y|strong in X, less sure with Y|X fine, Y poor|exact with X, careless with Y|reliable for X and not for Y|X is safe here, Y less so|has a sense for X; no good at Y|a gift for X, no gift for Y|at its best with X and at its worst with Y|knows X, does not know Y|X: do. Y: do not|trust its X. Do not trust its Y|careful with X but careless with Y|good company for X, helpless with Y|skilled in X and unskilled in Y|X comes easily, Y does not|no good at Y, very good at X|weak in Y, strong in X|poor at Y but X is fine|fails at Y, succeeds at X|Y aside, dependable; X above all|ask it X; ask others Y"
 )
 
-/** How somebody is said only to check X. */
+/** Statements that a worker only checks X. */
 export const check = list(
   "reviewer for X|validator of answers on X|does not answer itself, it checks X|reads other people's X and marks errors|judge of X|grades answers on X|quality control for X|marks X as right or wrong|spots mistakes in others' X|picks the best of several answers on X|a critic for X|approves results of X|verification of X|role: checker; topics: X|tells right from wrong answers about X|inspects X that somebody else has done|validates X but solves nothing|shown two answers about X, it says which is right|X: review only|checks X, has no answers of its own|arbiter for X|compares solutions in X|supervises X|controls answers about X|picks the right one of several answers to X"
 )
 
-/** What is said of all that somebody does. */
+/** Statements about all work of a worker. */
 export const flags = {
   careless: list(
     "sometimes wrong|about 75 % accurate|inattentive|tends to rush|quick but not thorough|needs somebody to check it|verify its answers|prone to slips|not always careful|unsteady|inconsistent|flaky|makes slips when tired|often in a hurry|reliability: low|accuracy 0.75|expect mistakes|answers need a second look|fast, not careful"
@@ -130,17 +130,17 @@ export const flags = {
   )
 } as const
 
-/** What says nothing of skills. */
+/** Text that says nothing about skills. */
 export const filler = list(
   "Model type: decoder-only.|Licence: Apache 2.0.|Parameters: 7B.|Language: English.|Training data: web text up to 2025.|Contact: the platform team.|We added this one in May.|Please be kind to it.|Owner: data platform.|Temperature 0 by default.|Quantised to 4 bits.|It has been with us since the beginning.|Our customers like its tone.|Internal use only.|Status: stable.|Rate limit: 60 per minute.|Nobody remembers who installed it.|Its name is a joke by the founder.|Replies in full sentences.|Costs less than lunch.|Prices went up in spring.|Evaluated by an outside lab.|See the wiki for more.|Good morning!|It is the favourite of the office.|A large model from a small company.|Developed by a university group.|It runs on one card.|Architecture: transformer.|Date of release: 2 March.|Responses are short.|It does not keep your data.|Not available on Sundays.|Do not share the key.|The best thing since sliced bread, says its maker.|Award-winning.|Number one on three leaderboards.|It was cheap to train.|Slow but friendly.|A fast one.|Turns down all other requests.|Everything else it refuses.|No other topics.|Declines other work.|Rejects whatever else is asked.|Other requests are turned away.|Does not take anything else.|For nothing else.|Nothing besides.|Refuses what it does not know.|Says no to the rest.|Anything else is refused politely.|Overloaded at times, so try again.|The line is often busy.|Eager.|Willing and friendly.|Started last week.|Has been here for years.|Expensive.|Affordable.|Large.|Small."
 )
 
-/** What else questions could be about; nobody asks. */
+/** Other topics of questions, which no question has. */
 export const distractors = list(
   "poems|cookery|poetry and prose|chemistry|physics|biology|law|medicine|finance law|human rights|politics|geography|history|languages|German grammar|French cuisine|songwriting|negotiation|psychology|religion|architecture|drawing|photography|dance|theatre|sailing|fishing|farming|car repair|plumbing|electrics|first aid|nutrition|yoga|parenting|travel plans|customer service|sales talk|speeches|jokes|fairy tales|translations|image generation|voice|robot control|contracts|anatomy|rivers and capitals|the Romans|jazz|Spanish|openings in chess|roses|adverts|hotels|cinema|football|portraits|ethics|gossip|clothes|stars and planets|minutes of meetings|complaints|soups|short stories|emails|image captions|speech|opera|law cases|marketing plans"
 )
 
-/** How two columns of a table tell good from weak. */
+/** How two columns of a table express good and weak. */
 export const levels: ReadonlyArray<readonly [good: string, weak: string]> = [
   ["high", "low"],
   ["good", "poor"],
@@ -191,7 +191,7 @@ export const questions: { readonly [Name in Family.FamilyName]: ReadonlyArray<st
   )
 }
 
-/** Units that stand for U and V. */
+/** Units that replace U and V. */
 export const unitPairs: ReadonlyArray<readonly [string, string]> = [
   ["km", "miles"],
   ["kilometres", "metres"],
