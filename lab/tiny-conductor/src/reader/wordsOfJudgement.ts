@@ -6,7 +6,7 @@
 
 const list = (text: string): ReadonlyArray<string> => text.split("|")
 
-/** What somebody, or its work, is. */
+/** Qualities of a worker or of its work. */
 export const qualities = {
   good: list(
     "good|skilled|adept|expert|practised|proficient|skilful|competent|able|capable|reliable|dependable|excellent|first-class|splendid|strong|accurate|effective|efficient|superior|outstanding|impressive|brilliant|superb|talented|gifted|knowledgeable|learned|well-read|sound|confident|fluent|smooth|successful|qualified|perfect|trustworthy|trusty|experienced|very good|great|keen|neat|nifty|smashing|satisfactory|decent|solid|accomplished|consummate|masterful|masterly|technical|versatile|workmanlike|surefooted|resourceful|certain|sure|tested|tried and true|powerful|robust|rugged|fortified|correct|right|faithful|true|potent|useful|first-rate|super|topnotch|top-notch|select|choice|prime|sterling|superlative|high-performance|classic|premium|shining|supreme|surpassing|amazing|awesome|sensational|stunning|astonishing|astounding|dazzling|spectacular|striking|grand|formidable|glorious|magnificent|educated|fit|safe|secure|stable|assured|self-assured|graceful|productive|undefeated|flourishing|thriving|victorious|winning|well-qualified|flawless|errorless|faultless|ideal|honest|responsible|trusted|fully fledged|seasoned|veteran|admirable|clever|bright|smart|quick-witted|sharp|intelligent|unbeatable|unrivalled|unmatched|unsurpassed|exceptional|extraordinary|remarkable|marvellous|wonderful|fantastic|terrific|fabulous|exquisite|fine|worthy|commendable|praiseworthy|laudable|exemplary|best|better than most|ahead of all|deft|dexterous|handy|nimble|agile|steady|consistent|unfailing|trustable|recommended|well-trained|well-prepared|world-class|peerless|matchless|polished|refined|mature|sensible|insightful|perceptive|wise|astute|lucid|commanding|convincing|persuasive|rewarding|valuable|helpful|beneficial|advantageous|favourable|promising|prized|cherished|celebrated|renowned|respected|esteemed|acclaimed|at ease|well-suited|well equipped|in its element|a delight|a joy|on top|top|high|unproblematic|effortless|easy|trouble-free|welcome"
@@ -16,7 +16,7 @@ export const qualities = {
   )
 } as const
 
-/** Who somebody is. */
+/** Nouns for a worker. */
 export const people = {
   good: list(
     "expert|specialist|master|maestro|ace|champion|adept|maven|virtuoso|genius|star|superstar|whiz|wizard|mastermind|brain|authority|professional|veteran|all-star|past master|old hand|craftsman|artist|prodigy|winner|hero|leader|guru|hotshot|favourite|scholar|doyen|connoisseur|record-holder|front-runner|pro|crack|giant|oracle|sage|luminary|heavyweight|great talent|power|force|treasure|asset|blessing|success|pillar|rock"
@@ -26,7 +26,7 @@ export const people = {
   )
 } as const
 
-/** What somebody does. */
+/** Verbs for what a worker does. */
 export const deeds = {
   good: list(
     "excels|stands out|surpasses all|masters|succeeds|wins|delivers|knows its way|manages well|understands|solves all|works well|copes easily|shines|outperforms the rest|prevails|triumphs|leads|impresses|convinces|satisfies|gets it right|hits the mark|nails it|cracks it|pulls it off|carries the day|tops the list|beats everyone|outshines others|outdoes others|performs superbly|goes far|achieves much|thrives|flourishes|is right|finds the answer|makes sense of|grasps|comprehends|has a firm grip|scores high|passes|aces|dominates|rules|sparkles|amazes|pleases|is worth its price|earns its keep|can be believed|can be trusted|helps most|is the one to pick|knows best|makes light work|does a fine job|does splendidly|is at its finest"
@@ -36,7 +36,7 @@ export const deeds = {
   )
 } as const
 
-/** What somebody has. */
+/** Nouns for what a worker has. */
 export const having = {
   good: list(
     "has talent|has skill|has great skill|shows mastery|has a knack|has flair|has an aptitude|has proficiency|has expertise|has command|has know-how|has experience|brings experience|has long experience|has deep knowledge|shows strength|has ability|has power|shows brilliance|shows genius|has authority|has success|has no difficulty|has no difficulties|has no problem|has no rivals|has no equal|has few rivals|has an advantage|has the edge|has confidence|has insight|has a steady hand|has a sure touch|has a firm hold|shows excellence|has perfect results|has an excellent reputation|has a good name|has our trust|has our full confidence|has every qualification|has much to offer|has all it takes|has what it takes|brings quality|has a feel|has instinct|has a strong grasp|has good sense"
@@ -46,7 +46,7 @@ export const having = {
   )
 } as const
 
-/** What whoever asks is told. M is somebody else. */
+/** Advice to the person who asks. M is another worker. */
 export const advice = {
   good: list(
     "trust it with X|rely on it in X|let it do X|choose it for X|pick this for X|prefer it for X|call on it for X|reserve it for X|keep it for X|give all X to it|pass X on to it|X belongs here|X is in good hands|X? this one|X? certainly|X: gladly|we recommend it for X|praised for X|famous for X|known for its X|valued for X|admired for X|loved for X|hired for X|X is its job|X is its profession|X is its passion|X is its forte|X is its speciality|X is its strong point|nothing about X is new to it|X holds no secrets from it|X never fails|X always works|X works|go ahead with X|feel free to ask it X|certified for X|approved for X|licensed for X|X to perfection|X in its sleep|M envies its X|better than M at X|beats M at X|ahead of M in X|outperforms M on X"
@@ -56,7 +56,7 @@ export const advice = {
   )
 } as const
 
-/** Somebody else. */
+/** Other workers. */
 export const others = list(
   "another|another model|another worker|a colleague|the others|a different one|someone better|the competition|one of the rest|an expert|a specialist|its rivals|its neighbour|other models"
 )
@@ -73,7 +73,7 @@ export const degrees = list(
   "very|quite|rather|really|extremely|truly|somewhat|fairly|pretty|highly|downright|always|often|mostly|usually|generally|completely|particularly|especially|notably|utterly|thoroughly|a bit|clearly|surprisingly|simply|plainly|known to be|said to be|proven|reportedly"
 )
 
-/** What who checks does with the work of others. */
+/** What a checking worker does with the work of others. */
 export const checking = list(
   "checks|verifies|reviews|inspects|judges|evaluates|assesses|appraises|audits|scrutinises|corrects|rates|grades|analyses|examines|confirms|validates|criticises|approves|ratifies|marks|vets|umpires|scores|reassesses|reexamines|screens|controls|tests|supervises|monitors|oversees|proofreads|revises|certifies|endorses|rejects|passes judgement on|compares|cross-checks|second-guesses|weighs|ranks|sorts out|decides between|arbitrates between|finds faults in|finds errors in|spots errors in|detects mistakes in|goes through|goes over|reads over|keeps watch over"
 )
@@ -82,7 +82,7 @@ export const checkers = list(
   "judge|critic|reviewer|inspector|examiner|tester|evaluator|auditor|arbiter|appraiser|censor|checker|arbitrator|umpire|assessor|controller|verifier|validator|grader|marker|supervisor|proofreader|overseer|watchdog|moderator|jury|gatekeeper|corrector|adjudicator|final authority|quality inspector|fact-checker|cross-checker|devil's advocate"
 )
 
-/** What is checked. */
+/** Work that is checked. */
 export const works = list(
   "answers|solutions|results|work|attempts|replies|responses|proposals|claims|drafts|outputs|conclusions|finished work|given answers|candidate answers|several answers|two answers|rival answers"
 )

@@ -8,10 +8,10 @@ import type { Contender, Context, Found } from "./Part.ts"
 import * as Pools from "./Pools.ts"
 import * as Sample from "./Sample.ts"
 
-/** What is measured: `count` tasks in each new pool. */
+/** The setting of a measurement: `count` tasks in each new pool. */
 type Setting = Pick<Context, "pool" | "tasks" | "count" | "say">
 
-/** What a model does. */
+/** The results of a model. */
 const measure = Effect.fnUntraced(function* (
   { pool, say, tasks }: Setting,
   unseen: ReadonlyArray<Pools.Unseen>,
@@ -23,7 +23,7 @@ const measure = Effect.fnUntraced(function* (
   return { model: name, samples, inNewPools: Sample.estimate(inNewPools.map((one) => Sample.summary(one).right.mean)) }
 })
 
-/** Measures models; the first is what the others are compared to, on the same tasks. */
+/** Measures models. The others are compared with the first one, on the same tasks. */
 export const run = Effect.fnUntraced(function* (
   setting: Setting,
   models: ReadonlyArray<Contender>

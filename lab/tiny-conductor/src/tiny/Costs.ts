@@ -7,7 +7,7 @@ import * as Markdown from "./Markdown.ts"
 import type { Found } from "./Part.ts"
 import * as Runs from "./Runs.ts"
 
-/** How many iterations at the end of a run say what it came to. */
+/** The number of iterations at the end of a run whose mean is reported. */
 const last = 10
 
 const values: Readonly<

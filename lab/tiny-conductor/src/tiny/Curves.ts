@@ -13,7 +13,7 @@ const rows = 10
 const rewardOf = ({ rewardMean }: Metrics.GrpoMetrics) => rewardMean
 const rightOf = ({ correct }: Metrics.GrpoMetrics) => correct
 
-/** Means over a tenth of the longest run each. */
+/** Means over steps of a tenth of the longest run. */
 const steps = (runs: ReadonlyArray<Runs.Run>) => {
   const longest = Math.max(0, ...runs.map(({ iterations }) => iterations.length))
   const size = Math.max(1, Math.ceil(longest / rows))
@@ -44,7 +44,7 @@ export const table = (runs: ReadonlyArray<Runs.Run>): Found => {
   return { records, markdown: Markdown.table(columns, cells) }
 }
 
-/** What the picture shows. */
+/** The title of the picture. */
 export const title = "Right answers in training, by iteration of reinforcement learning"
 
 /** The share of right answers of every run, as a picture. */

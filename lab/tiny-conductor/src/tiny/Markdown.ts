@@ -10,7 +10,7 @@ const signed = (text: string, isSigned: boolean, value: number): string => (isSi
 const withError = (mean: string, standardError: number, show: (value: number) => string): string =>
   Number.isFinite(standardError) ? `${mean} ± ${show(standardError)}` : mean
 
-/** What stands for the mean of nothing. */
+/** Shown instead of a mean of no values. */
 const none = "–"
 
 /** A share in percent, with its standard error: `91.2 ± 1.3`. */
@@ -27,12 +27,12 @@ export const number = ({ mean, standardError }: Estimate, digits = 2): string =>
   return withError(show(mean), standardError, show)
 }
 
-/** The mean alone. */
+/** The mean without its error. */
 export const plain = ({ mean }: Estimate, digits = 2): string => mean.toFixed(digits)
 
 const openings = (name: string) => ({ from: `<!-- tiny:${name} -->`, to: `<!-- /tiny:${name} -->` })
 
-/** The document with something else in the place of a name. */
+/** The document with new content at a named mark. */
 export const fill = (document: string, name: string, content: string): string => {
   const { from, to } = openings(name)
   const start = document.indexOf(from)

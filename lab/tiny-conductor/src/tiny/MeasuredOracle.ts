@@ -14,7 +14,7 @@ import * as Sample from "./Sample.ts"
 
 const tasksOfFamily = 60
 
-/** The profile with slips as often as the worker is wrong, and nothing else to guess from. */
+/** The profile with the measured error rates and no other information. */
 const measured = Effect.fnUntraced(function* (
   pool: WorkerPool,
   profile: GymWorker.Profile
@@ -31,7 +31,7 @@ const measured = Effect.fnUntraced(function* (
   return { ...profile, skills: Object.fromEntries(skills.flat()) }
 })
 
-/** Makes the oracle: it plans as the gym's own does. */
+/** Makes the oracle. It plans like the gym's own oracle. */
 export const make = Effect.fnUntraced(function* (pool: WorkerPool): Effect.fn.Return<Policy.Policy> {
   const profiles = yield* Effect.forEach(GymPool.profiles, (profile) => measured(pool, profile))
   return OraclePolicy.make({ profiles })

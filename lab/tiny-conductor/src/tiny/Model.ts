@@ -6,19 +6,22 @@ import * as TinyPrompt from "@divisi/policy-tiny/TinyPrompt"
 import * as Effect from "effect/Effect"
 import type { Contender } from "./Part.ts"
 
-/** Nobody stands in for it: what it cannot plan counts as wrong. */
+/** The model has no fallback: a task that it cannot plan counts as wrong. */
 const nobody: Policy.Policy = {
   name: "nobody",
   propose: () => Effect.fail(new Policy.PolicyError({ policy: "nobody", detail: "nobody stands in." }))
 }
 
-/** The policy of a file as it is served: the rule of words stands in for it. */
+/** The policy of a file as users run it, with the lexical rule as its fallback. */
 export const served = Effect.fnUntraced(function* (name: string, file: string) {
   const policy = yield* TinyConductor.policy({ file, name })
   return { name, policy } satisfies Contender
 })
 
-/** The policy of a file. Without `subtasks` it is prompted as it was trained then: workers are asked the question. */
+/**
+ * The policy of a file. Without `subtasks` it gets the prompt of the earlier training, in which workers receive the
+ * question itself.
+ */
 export const open = Effect.fnUntraced(function* (name: string, file: string, subtasks = true) {
   const model = yield* TinyConductor.worker(file)
   const policy = subtasks

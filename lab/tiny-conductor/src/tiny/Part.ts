@@ -5,31 +5,31 @@ import type { WorkerPool } from "@divisi/core/WorkerPool"
 import type * as Effect from "effect/Effect"
 import type { Sample } from "./Sample.ts"
 
-/** A policy under the name that tables have for it. */
+/** A policy with its name in tables. */
 export interface Contender {
   readonly name: string
   readonly policy: Policy
 }
 
-/** What parts measure. */
+/** The inputs of the parts. */
 export interface Context {
   readonly tiny: Contender
   /** Other weights of the same network. */
   readonly others: ReadonlyArray<Contender>
   readonly pool: WorkerPool
-  /** How many tasks for each figure. */
+  /** The number of tasks for each figure. */
   readonly count: number
-  /** The tasks that policies are compared on. */
+  /** The tasks on which policies are compared. */
   readonly tasks: ReadonlyArray<Task>
-  /** What the tiny Conductor does with them: measured once. */
+  /** The results of the tiny Conductor on these tasks, measured once. */
   readonly samples: Effect.Effect<ReadonlyArray<Sample>>
-  /** Says how far it is. */
+  /** Reports progress. */
   readonly say: (text: string) => void
 }
 
-/** What a part found. */
+/** The result of a part. */
 export interface Found {
-  /** One JSON line each. */
+  /** The records, one JSON line each. */
   readonly records: ReadonlyArray<object>
   readonly markdown: string
 }

@@ -17,14 +17,14 @@ import * as Sample from "./Sample.ts"
 const random = "random"
 const oracles = ["oracle", "oracle, measured"] as const
 
-/** A pool that was held out, with tasks of its own. */
+/** A held-out pool with its own tasks. */
 export interface Unseen {
   readonly ids: ReadonlyArray<string>
   readonly pool: WorkerPool.WorkerPool
   readonly tasks: ReadonlyArray<Task>
 }
 
-/** Pools that were held out, all of them or the first: other tasks for each, none of those of the comparison. */
+/** All held-out pools, or the first ones. Each has different tasks, and none of those of the comparison. */
 export const unseen = (pool: WorkerPool.WorkerPool, count: number, all = heldOutPools): ReadonlyArray<Unseen> =>
   all.map((ids, index) => ({
     ids,
@@ -52,7 +52,7 @@ const measurePool = Effect.fnUntraced(function* (
 const shareOf = (rights: Rights, name: string, oracle: string) =>
   Sample.ratio(rights.map((right) => [right[name]! - right[random]!, right[oracle]! - right[random]!]))
 
-/** Measures every pool that was held out. */
+/** Measures every held-out pool. */
 export const run = Effect.fnUntraced(function* (context: Context): Effect.fn.Return<Found> {
   context.say("oracle, measured")
   const contenders: ReadonlyArray<Contender> = [

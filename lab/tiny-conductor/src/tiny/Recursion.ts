@@ -17,7 +17,10 @@ import * as Sample from "./Sample.ts"
 
 const extraRounds = 2
 
-/** Everyone in this pool is wrong now and then in all of these families: its exact workers do others. */
+/**
+ * Every worker of this pool sometimes gives wrong answers in all of these families; its exact workers do other
+ * families.
+ */
 const flaky = {
   workers: ["engineer", "student", "intern", "algebraist", "logician", "gambler", "courier", "proofreader"],
   families: ["algebra", "logic", "statistics", "calendar"]
@@ -25,13 +28,13 @@ const flaky = {
 
 const easyFamilies: ReadonlyArray<Family.FamilyName> = ["arithmetic", "units"]
 
-/** Pools that it was never trained with, in which somebody for everything is rarely there: the first, as sizes rise. */
+/** Pools outside its training that rarely have a worker for every family: the first ones by increasing size. */
 const smallPools = heldOutPools.filter((ids) => ids.length <= 6)
 
-/** The share of questions for which a worker is out of reach, each for itself. */
+/** The share of questions for which a worker is unavailable, drawn for each worker. */
 const outages = 0.25
 
-/** Tasks, and who is there for them. */
+/** Tasks, and the workers that are available for them. */
 interface Case {
   readonly pool: WorkerPool.WorkerPool
   readonly tasks: ReadonlyArray<Task>
@@ -64,7 +67,7 @@ const compare = Effect.fnUntraced(function* ({ say, tiny }: Context, name: strin
   }
 })
 
-/** Measures with one round and with more, on the same tasks. */
+/** Measures one round and several rounds on the same tasks. */
 export const run = Effect.fnUntraced(function* (context: Context): Effect.fn.Return<Found> {
   const { count, pool } = context
   const subset = (ids: ReadonlyArray<string>) => Result.getOrThrow(WorkerPool.subset(pool, ids))

@@ -4,13 +4,13 @@ import { type Metrics, RunFolder } from "@divisi/trainer"
 import * as Effect from "effect/Effect"
 import * as Sample from "./Sample.ts"
 
-/** A name and what it stands for, as the command line has it: `name=value`. */
+/** A name and its value, as in the command line: `name=value`. */
 export interface Named {
   readonly name: string
   readonly value: string
 }
 
-/** A run that was read. Runs whose names differ only behind a `#` are one setting with several seeds. */
+/** The data of a run. Runs whose names differ only after a `#` are one setting with several seeds. */
 export interface Run {
   readonly name: string
   readonly setting: string
@@ -28,7 +28,7 @@ export const named = (text: string | undefined): ReadonlyArray<Named> =>
       return { name: item.slice(0, equals).trim(), value: item.slice(equals + 1) }
     })
 
-/** The setting that a name stands for: what is before the `#` of its seed. */
+/** The setting of a name: the part before the `#` of its seed. */
 export const settingOf = (name: string): string => name.split("#")[0]!.trim()
 
 /** Reads the runs in folders. */
@@ -41,7 +41,7 @@ export const read = (folders: ReadonlyArray<Named>): Effect.Effect<ReadonlyArray
     }))
   )
 
-/** Things by their setting, in the order in which settings come. */
+/** Groups values by setting, in the order of first occurrence. */
 export const bySetting = <A extends { readonly setting: string }>(
   items: ReadonlyArray<A>
 ): ReadonlyArray<readonly [string, ReadonlyArray<A>]> => [...Map.groupBy(items, ({ setting }) => setting)]

@@ -13,38 +13,38 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { retry } from "../gym/ComparedPolicies.ts"
 
-/** What came of one task. */
+/** The result of one task. */
 export interface Sample {
   readonly task: string
   /** The family, or `composite`. */
   readonly kind: string
   readonly parts: number
-  /** 1 for a right answer, 0 for a wrong one and for none. */
+  /** 1 for a right answer, 0 for a wrong or missing one. */
   readonly right: number
   readonly isAnswered: boolean
-  /** USD for workers. The Conductor itself costs nothing. */
+  /** The cost of workers in USD. The Conductor itself costs nothing. */
   readonly costUsd: number
-  /** Calls of workers, those that failed and were tried again included. */
+  /** Calls of workers, including failed ones that were tried again. */
   readonly calls: number
-  /** Tokens of workers, and of the Conductor, prompts included. */
+  /** Tokens of the workers and the Conductor, including prompts. */
   readonly tokens: number
   readonly ownTokens: number
-  /** Steps of all rounds. */
+  /** The number of steps in all rounds. */
   readonly steps: number
   readonly rounds: number
-  /** Whether its first plan has steps that run at once. */
+  /** Whether its first plan has steps that run at the same time. */
   readonly isParallel: boolean
-  /** Whether a round let the answer stand. */
+  /** Whether a round accepted the answer unchanged. */
   readonly isPassed: boolean
 }
 
-/** What is measured. */
+/** The options of a measurement. */
 export interface Setup {
   readonly policy: Policy
-  /** One pool, or the pool of each task by its place. */
+  /** One pool, or a function that returns the pool of each task by its index. */
   readonly pool: WorkerPool.WorkerPool | ((task: number) => WorkerPool.WorkerPool)
   readonly tasks: ReadonlyArray<Task>
-  /** Rounds after the first; 0 by default. */
+  /** Rounds after the first. Default: 0. */
   readonly recursion?: number | undefined
 }
 
@@ -54,7 +54,7 @@ export interface Estimate {
   readonly standardError: number
 }
 
-/** As many as a model of this size has sequences. */
+/** The number of sequences of a model of this size. */
 const concurrency = 16
 
 /** Counts what workers and Conductor do. */
@@ -71,11 +71,11 @@ const counter = () => {
   return { counts, listener }
 }
 
-/** The workers in another order for every task, so that who stands where says nothing. */
+/** The workers in a different order for every task, so that their position contains no information. */
 const shuffled = (pool: WorkerPool.WorkerPool, seed: number) =>
   Result.getOrThrow(WorkerPool.sample(pool, { count: WorkerPool.size(pool), seed }))
 
-/** Runs a policy on every task: the same order of workers for the same place of a task. */
+/** Runs a policy on every task. The task at the same index always has the same order of workers. */
 export const measure = ({ policy, pool, recursion = 0, tasks }: Setup): Effect.Effect<ReadonlyArray<Sample>> => {
   const poolOf = (index: number) => (typeof pool === "function" ? pool(index) : pool)
   const conductor = Conductor.make({ policy, pool: poolOf(0), retry, reassign: "never", recursion, seed: 0 })
@@ -109,7 +109,9 @@ export const estimate = (values: ReadonlyArray<number>): Estimate => ({
   standardError: Statistics.standardError(values)
 })
 
-/** The ratio of two means over the same things: the standard error is that of the residuals, relative to the second. */
+/**
+ * The ratio of two means over the same items. The standard error is that of the residuals, relative to the second mean.
+ */
 export const ratio = (pairs: ReadonlyArray<readonly [number, number]>): Estimate => {
   const below = Statistics.mean(pairs.map(([, second]) => second))
   const mean = Statistics.mean(pairs.map(([first]) => first)) / below
@@ -117,7 +119,7 @@ export const ratio = (pairs: ReadonlyArray<readonly [number, number]>): Estimate
   return { mean, standardError: Statistics.standardError(residuals) / Math.abs(below) }
 }
 
-/** The means of what a policy did. */
+/** The means of a policy's results. */
 export const summary = (samples: ReadonlyArray<Sample>) => {
   const of = (value: (sample: Sample) => number) => estimate(samples.map(value))
   return {
@@ -136,7 +138,7 @@ export const summary = (samples: ReadonlyArray<Sample>) => {
 const scores = (samples: ReadonlyArray<Sample>): ReadonlyArray<Statistics.Sample> =>
   samples.map(({ right, task }) => ({ question: task, score: right }))
 
-/** How much more often the first is right, on the same tasks. */
+/** The difference in the share of right answers on the same tasks: the first minus the second. */
 export const difference = (first: ReadonlyArray<Sample>, second: ReadonlyArray<Sample>) => {
   const { mean, p, standardError } = Statistics.difference(scores(first), scores(second))
   return { mean, standardError, p }

@@ -19,7 +19,7 @@ import type { Contender } from "./Part.ts"
 import * as Sample from "./Sample.ts"
 import { newcomers, otherWords, sameWords } from "./teamTexts.ts"
 
-/** A team, which may be another one for every task. */
+/** A team, which may differ for every task. */
 interface Team {
   readonly name: string
   readonly pool: (task: number, seed: number) => WorkerPool.WorkerPool
@@ -71,7 +71,7 @@ export const teams: ReadonlyArray<Team> = [
   )
 ]
 
-/** Asks the worker of a team that was right most often, alone, on questions for validation. */
+/** Finds the worker of a team that is most often right on validation questions, and asks only this worker. */
 const findBestSingle = Effect.gen(function* () {
   const workers = [...gym.workers, ...strangers]
   const tasks = Gym.tasks({ split: "validation", count: 200 })
@@ -93,29 +93,29 @@ const findBestSingle = Effect.gen(function* () {
   })
 })
 
-/** Found once in a process, however often teams are measured. */
+/** Computed once per process. */
 const bestSingle = Effect.runSync(Effect.cached(findBestSingle))
 
-/** Several draws of tasks as one list, each task with the seed that it was drawn with. */
+/** Several draws of tasks as one list, each task with its seed. */
 const drawn = (seeds: ReadonlyArray<number>, count: number) =>
   seeds.flatMap((seed) =>
     Gym.tasks({ split: "test", count, seed }).map((task): readonly [number, Task] => [seed, task])
   )
 
 /**
- * Measures every team on as many tasks for each seed.
+ * Measures every team with the same number of tasks for each seed.
  *
  * **Details**
  *
- * The worker that is best alone is found on 200 validation questions: of a team, whoever was right most often on them.
+ * The best single worker is the one that was most often right on 200 validation questions, for each team.
  */
 export const run = Effect.fnUntraced(function* (options: {
   readonly tiny: Contender
   readonly seeds: ReadonlyArray<number>
   readonly count: number
-  /** Rounds after the first; 0 by default. */
+  /** Rounds after the first. Default: 0. */
   readonly recursion?: number | undefined
-  /** Whether a team is measured; all are by default. */
+  /** Returns whether a team is measured. Default: all teams. */
   readonly isWanted?: ((team: string) => boolean) | undefined
   readonly say: (text: string) => void
 }) {

@@ -119,7 +119,7 @@ const measureAblations = Effect.gen(function* () {
   report("ablations", yield* Ablations.run({ pool, tasks, say, count: poolTasks }, models))
 })
 
-/** Draws the curves, where a picture is wanted, and shows it where the table is written. */
+/** Draws the curves if a picture is requested, and adds it to the table. */
 const drawn = (runs: ReadonlyArray<Runs.Run>): string => {
   if (values.picture === undefined) return ""
   const file = givenFile(values.picture)

@@ -4,7 +4,7 @@
  */
 import type { GymWorker } from "@divisi/gym"
 
-/** By worker: the same skill in a sentence of another shape, with the words that name it. */
+/** By worker: the same skill in a different sentence, with the same words for the skill. */
 export const sameWords: Readonly<Record<string, string>> = {
   professor: "A strong generalist for mathematics, logic and programs. It costs much and is weaker at dates.",
   editor: "A generalist with a sense for words, dates and logic; no good at mathematics.",
@@ -24,7 +24,7 @@ export const sameWords: Readonly<Record<string, string>> = {
   proofreader: "Says which of several answers to logic and algebra is right. Has no answers of its own."
 }
 
-/** By worker: the same skill without the words that name it in the gym. */
+/** By worker: the same skill without the gym's words for it. */
 export const otherWords: Readonly<Record<string, string>> = {
   professor: "The senior fellow: sums, proofs and scripts are safe here, schedules less so. Expensive.",
   editor: "Has read everything; good company for prose and history, helpless with sums.",
@@ -53,7 +53,7 @@ const profile = (id: string, description: string, skills: GymWorker.Profile["ski
   skills
 })
 
-/** Workers that the gym does not have, with skills that it has. */
+/** Workers that are not in the gym, with skills of the gym. */
 export const newcomers: readonly [GymWorker.Profile, ...ReadonlyArray<GymWorker.Profile>] = [
   profile("chronologist", "Exact with dates, weekdays, leap years and logic puzzles.", { calendar: {}, logic: {} }),
   profile("accountant", "Bookkeeper: exact arithmetic, averages and sums of long lists.", {

@@ -7,7 +7,7 @@ import type { Family } from "@divisi/gym"
 import { byHand } from "./handWrittenDescriptions.ts"
 import { asked } from "./handWrittenQuestions.ts"
 
-/** What a description says, as whoever wrote it meant it. */
+/** The meaning of a description, as its author intended it. */
 export interface Description {
   readonly text: string
   readonly good: ReadonlyArray<Family.FamilyName>
@@ -44,5 +44,5 @@ export const descriptions: ReadonlyArray<Description> = byHand.map(([good, weak,
   price: flags.includes("$") ? "dear" : flags.includes("-") ? "cheap" : undefined
 }))
 
-/** All questions, by what kind of question they are. */
+/** All questions by kind. */
 export const questions: { readonly [Name in Family.FamilyName]: ReadonlyArray<string> } = asked

@@ -27,44 +27,46 @@ export { expected, isHeldOutSet } from "./member.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What the descriptions of a team are worth. */
+/** The reliability of a team's descriptions. */
 export type Truth =
-  /** They say who is good at what. */
+  /** They state correctly who is good at what. */
   | "right"
   /** Half of them are vague, missing or those of another worker. */
   | "doubtful"
 
-/** Which teams and questions to draw. */
+/** Options for the teams and questions to draw. */
 export interface Options {
   readonly split: Gym.Split
   readonly count: number
-  /** Where in the split to begin; 0 by default. */
+  /** The start position in the split. Default: 0. */
   readonly seed?: number | undefined
-  /** The least and the most workers; 2 and 16 by default. */
+  /** The smallest and largest number of workers. Default: 2 and 16. */
   readonly workers?: readonly [number, number] | undefined
-  /** Which words descriptions use for kinds of question; known ones by default. */
+  /** The words of descriptions for kinds of question. Default: known words. */
   readonly words?: Lexicon.Words | undefined
-  /** Whether sentences and cues are those that no training description has; false by default. */
+  /** Whether sentences and cues are held out from training. Default: false. */
   readonly heldOutShapes?: boolean | undefined
-  /** Whether every worker has a set of skills that no training team has; false by default, and then nobody has. */
+  /** Whether every worker has a set of skills that no training team has. With false, the default, no worker has one. */
   readonly heldOutSkills?: boolean | undefined
-  /** Whether questions are asked in ways that training does not have; false by default. */
+  /** Whether questions use wordings that are not in training. Default: false. */
   readonly heldOutQuestions?: boolean | undefined
-  /** Descriptions that were written by hand, with the skills that they tell; by the grammar by default. */
+  /** Whether descriptions are hand-written, with the skills that they state. By default, the grammar generates them. */
   readonly handWritten?: boolean | undefined
-  /** Questions that were written by hand; the gym's, asked in other ways, by default. */
+  /** Whether questions are hand-written. By default, they are reworded questions of the gym. */
   readonly handWrittenQuestions?: boolean | undefined
-  /** `"right"` by default. */
+  /** Default: `"right"`. */
   readonly truth?: Truth | undefined
-  /** Whether who does more is dearer, which tells something where descriptions are doubtful; `"by lot"` by default. */
+  /**
+   * Whether workers with more skills cost more, which is information if descriptions are doubtful. Default: `"by lot"`.
+   */
   readonly prices?: "by lot" | "by skill" | undefined
-  /** Past answers of each worker that its description ends with; 0 by default. */
+  /** The number of past answers of each worker in the record at the end of its description. Default: 0. */
   readonly record?: number | undefined
-  /** Whether the only ones for some kinds are careless, and somebody checks them; false by default. */
+  /** Whether the only workers for some kinds are careless and another worker checks them. Default: false. */
   readonly careless?: boolean | undefined
-  /** The share of questions that nobody on the team can answer; 0.1 by default. */
+  /** The share of questions that no worker of the team can answer. Default: 0.1. */
   readonly unanswerable?: number | undefined
-  /** The share of composite questions; 0.4 by default. */
+  /** The share of composite questions. Default: 0.4. */
   readonly composites?: number | undefined
 }
 
@@ -97,19 +99,19 @@ const table = Tables.table(
   { required: ["split", "count"] }
 )
 
-/** A worker of a team, and the pieces of its description with what they say. */
+/** A worker of a team, and the labelled pieces of its description. */
 export interface Member {
   readonly profile: GymWorker.Profile
   readonly pieces: ReadonlyArray<Describe.Piece>
 }
 
-/** A question with the team that is there for it. */
+/** A question and its team. */
 export interface Team {
   readonly task: Task.Task
   readonly pool: WorkerPool.WorkerPool
   /** In the order of the pool. */
   readonly members: ReadonlyArray<Member>
-  /** False when a part of the question is of a kind that nobody does. */
+  /** False if a part of the question has a kind that no worker does. */
   readonly isAnswerable: boolean
 }
 
@@ -117,7 +119,7 @@ export interface Team {
 // Questions
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A text of the question and what the workers understand by it. */
+/** The text of a question, and the text that the workers understand. */
 type Meaning = readonly [said: string, meant: string]
 
 interface Asked {
@@ -126,7 +128,7 @@ interface Asked {
   readonly meanings: ReadonlyArray<Meaning>
 }
 
-/** Asks a task of the gym in other ways. Parts that need an earlier answer keep their wording. */
+/** Rewords a task of the gym. Parts that need an earlier answer keep their wording. */
 const asked = (draw: Draw.Draw, task: Task.Task, options: Options): Asked => {
   const question = Task.question(task)
   const { parts } = Gym.metadata(task)!
@@ -146,7 +148,7 @@ const asked = (draw: Draw.Draw, task: Task.Task, options: Options): Asked => {
   return { question: whole, parts: said, meanings: [[whole, question], ...meanings.filter(([a, b]) => a !== b)] }
 }
 
-/** A text with another in the place of one, whose first letter may be small there. */
+/** A text in which one phrase is replaced by another, also if its first letter is in lower case there. */
 const replaced = (text: string, from: string, to: string): string => {
   const lower = (one: string) => one.charAt(0).toLowerCase() + one.slice(1)
   const upper = (one: string) => one.charAt(0).toUpperCase() + one.slice(1)
@@ -154,7 +156,7 @@ const replaced = (text: string, from: string, to: string): string => {
   return form === undefined ? text : text.replace(form, () => to)
 }
 
-/** A worker that understands what is meant. */
+/** A worker that understands the reworded questions. */
 const understanding = (worker: Worker, meanings: ReadonlyArray<Meaning>): Worker => {
   const meant = (text: string) => meanings.reduce((found, [said, meaning]) => replaced(found, said, meaning), text)
   return {
@@ -173,7 +175,7 @@ const understanding = (worker: Worker, meanings: ReadonlyArray<Meaning>): Worker
 // Teams
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Who is better than this at a kind can answer questions of it. */
+/** A worker with a higher skill at a kind can answer questions of it. */
 const leastSkill = 0.2
 
 const best = (profiles: ReadonlyArray<GymWorker.Profile>, family: Family.FamilyName): number =>
@@ -211,17 +213,18 @@ const drawTeam = (seed: number, task: Task.Task, options: Options): Team => {
 }
 
 /**
- * Draws teams with a question each. The same options give the same teams, and a smaller count the first of them.
+ * Draws teams with one question each. The same options give the same teams, and a smaller count gives the first of
+ * them.
  *
  * **Details**
  *
- * A worker's answer to a question of a kind that it does is right as often as its skill says. A record, where one is
- * asked for, is the last line of a description: `Record: dates 3/4 high, logic 0/2 low.` Questions that were written by
- * hand stand for a question of the gym of the same kind, which is what the workers answer.
+ * A worker's answer to a question of its kinds is right as often as its skill says. A record, if requested, is the last
+ * line of a description: `Record: dates 3/4 high, logic 0/2 low.` A hand-written question replaces a question of the
+ * gym of the same kind; workers answer the gym's question.
  *
  * **Gotchas**
  *
- * Workers belong to their question: no other is understood in its other wordings.
+ * Workers belong to their question: they do not understand reworded forms of other questions.
  */
 export const draw = (options: Options): ReadonlyArray<Team> => {
   Tables.check("Teams.draw", options, table)
@@ -230,7 +233,10 @@ export const draw = (options: Options): ReadonlyArray<Team> => {
   return tasks.map((task) => drawTeam(Gym.metadata(task)!.seed, task, options))
 }
 
-/** Past answers of each worker of a team, as many for each, to questions of all kinds: what a router learns from. */
+/**
+ * Past answers of each worker of a team to questions of all kinds, equally many per worker: the training data of a
+ * router.
+ */
 export const pastAnswers = (
   { members, task }: Team,
   count: number
@@ -243,7 +249,7 @@ export const pastAnswers = (
 // What a rule may know
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The words of training descriptions for each kind of question: what a rule that knows the grammar goes by. */
+/** The words of training descriptions for each kind of question, for a rule that knows the grammar. */
 export const knownWords: ReadonlyMap<Family.FamilyName, ReadonlyArray<string>> = new Map(
   Family.names.map((name) => [
     name,
@@ -251,10 +257,10 @@ export const knownWords: ReadonlyMap<Family.FamilyName, ReadonlyArray<string>> =
   ])
 )
 
-/** How training descriptions say that somebody is weak at something, careless, or only checks. */
+/** The phrases of training descriptions for weak, careless and checking workers. */
 export const knownCues = Describe.cues
 
-/** Words, phrases, descriptions and questions that no training may use. */
+/** Words, phrases, descriptions and questions that must not be used in training. */
 export const heldOutTexts: ReadonlyArray<string> = [
   ...Lexicon.single.flatMap(({ known, related, unrelated }) =>
     [...related, ...unrelated].filter((word) => !known.includes(word))
@@ -264,5 +270,5 @@ export const heldOutTexts: ReadonlyArray<string> = [
   ...Object.values(HandWritten.questions).flat()
 ]
 
-/** What records call a kind of question. */
+/** The name of a kind of question in records. */
 export const recordName = Lexicon.recordName

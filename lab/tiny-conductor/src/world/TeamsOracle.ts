@@ -11,29 +11,29 @@ import * as Effect from "effect/Effect"
 import * as Member from "./member.ts"
 import type { Team } from "./Teams.ts"
 
-/** Whom to ask for a part: several where they are as good as each other, nobody where no one does it. */
+/** The workers for a part: several if they are equally good, none if no worker does its kind. */
 export interface Choice {
   readonly workers: ReadonlyArray<number>
-  /** Who says whether attempts are right, where those are careless. */
+  /** The workers that check the attempts, if the attempts are careless. */
   readonly checkers: ReadonlyArray<number>
 }
 
-/** What ten times the price is worth in right answers: the reward has it, too. */
+/** The number of right answers that a price ten times as high is worth. The reward uses the same weight. */
 export const priceWeight = 0.03
 
-/** How much worse somebody may be and still be as good a choice. */
+/** The difference in skill up to which two workers are equally good choices. */
 const tolerance = 0.005
 
-/** Who is right less often than this is no answer to a question. */
+/** A worker that is right less often is not used to answer. */
 const leastSkill = 0.2
 
-/** Who is wrong more often than this is asked twice and checked, where somebody checks. */
+/** A worker that is wrong more often is asked twice and checked, if the team has a checker. */
 const carelessness = 0.15
 
 const value = ({ profile }: Team["members"][number], family: Family.FamilyName): number =>
   Member.expected(profile, family) - priceWeight * Math.log10(profile.pricing.outputPerMillion)
 
-/** Whom to ask for questions of a kind. */
+/** Chooses the workers for questions of a kind. */
 export const choose = ({ members }: Pick<Team, "members">, family: Family.FamilyName): Choice => {
   const able = members.flatMap((member, ordinal) =>
     Member.expected(member.profile, family) > leastSkill ? [{ ordinal, value: value(member, family) }] : []
@@ -81,8 +81,8 @@ const plan = (team: Team): Workflow.Workflow | undefined => {
 }
 
 /**
- * Makes the oracle for teams that were drawn. It knows the parts of their questions and their workers' skills, and
- * refuses what nobody can answer.
+ * Makes the oracle for drawn teams. It knows the parts of their questions and the skills of their workers, and refuses
+ * questions that no worker can answer.
  */
 export const make = (teams: ReadonlyArray<Team>): Policy.Policy => {
   const known = new Map(teams.map((team) => [team.task.id, team]))

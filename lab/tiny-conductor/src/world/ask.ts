@@ -2,7 +2,7 @@
 import type { Family } from "@divisi/gym"
 import type { Draw } from "../../../../packages/gym/src/internal/draw.ts"
 
-/** What a question looks like, and other ways to ask it: `$1` is what the pattern has found. The last one is held out. */
+/** A pattern of questions, and other ways to ask them: `$1` is the match of the pattern. The last way is held out. */
 interface Wording {
   readonly pattern: RegExp
   readonly others: ReadonlyArray<string>
@@ -154,7 +154,9 @@ const closers = {
   heldOut: " Much obliged.| Best regards, the night shift| It is for the quarterly report.| Do hurry.".split("|")
 }
 
-/** Asks a question of a family in another way: for training in the first ways, held out in the last of each. */
+/**
+ * Rewords a question of a family: with the first ways in training, and with the last way of each in held-out splits.
+ */
 export const ask = (draw: Draw, family: Family.FamilyName, question: string, isHeldOut: boolean): string => {
   const found = wordings[family].find(({ pattern }) => pattern.test(question))
   if (found === undefined || (!isHeldOut && draw.chance(0.3))) return question
@@ -163,7 +165,7 @@ export const ask = (draw: Draw, family: Family.FamilyName, question: string, isH
   return question.replace(found.pattern, chosen).trim()
 }
 
-/** Puts noise before and after a whole question. */
+/** Adds unrelated text before and after a whole question. */
 export const surround = (draw: Draw, question: string, isHeldOut: boolean): string => {
   const side = isHeldOut ? "heldOut" : "known"
   const opening = draw.chance(0.3) ? draw.pick(openers[side]) : ""

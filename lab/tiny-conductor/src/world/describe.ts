@@ -10,22 +10,25 @@ import * as Lexicon from "./lexicon.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a description says of a kind where it names it. */
+/** What a description says about a kind. */
 export type Mark = "good" | "weak" | "check"
 
-/** A piece of a description: words for kinds carry what is said of them, and so do the words that say it. */
+/**
+ * A piece of a description. Words for kinds are labelled with what is said about them, and so are the words that say
+ * it.
+ */
 export interface Piece {
   readonly text: string
   readonly kinds?: ReadonlyArray<Family.FamilyName> | undefined
   readonly mark?: Mark | undefined
-  /** What it says of all that the worker does. */
+  /** What it says about all work of the worker. */
   readonly flag?: Flag | undefined
 }
 
-/** What a description says of a worker as a whole. */
+/** A statement of a description about the worker as a whole. */
 export type Flag = "careless" | "exact" | "general"
 
-/** What a description is to say. */
+/** The content of a description. */
 export interface Facts {
   readonly good: ReadonlyArray<Family.FamilyName>
   readonly weak: ReadonlyArray<Family.FamilyName>
@@ -36,10 +39,10 @@ export interface Facts {
   readonly price: "cheap" | "dear" | undefined
 }
 
-/** Which words and shapes of sentence are used. */
+/** The words and sentence patterns that are used. */
 export interface Style {
   readonly words: Lexicon.Words
-  /** Whether shapes and cues are those that no training description has. */
+  /** Whether patterns and cues are held out from training. */
   readonly isHeldOut: boolean
 }
 
@@ -113,7 +116,7 @@ const vague = phrases(
   "Does what it can.|Details to follow.|See documentation.|Ready when you are."
 )
 
-/** What training descriptions say, without the topics. */
+/** The phrases of training descriptions, without topics. */
 export const cues = {
   weak: weak.known.flatMap((phrase) => phrase.split("X").map((part) => part.trim())).filter((part) => part !== ""),
   careless: careless.known,
@@ -121,13 +124,13 @@ export const cues = {
   general: general.known
 }
 
-/** What no training description says. */
+/** Phrases that are not in training descriptions. */
 export const heldOut: ReadonlyArray<string> = [
   ...[good, weak, check, careless, exact, general],
   ...[cheap, dear, boasts, noise, vague]
 ].flatMap((of) => of.heldOut)
 
-/** Held-out phrases, or one of those for training. */
+/** A held-out phrase, or one for training. */
 const pick = (draw: Draw, { heldOut, known }: Phrases, { isHeldOut }: Style): string =>
   draw.pick(isHeldOut ? heldOut : known)
 
@@ -143,7 +146,7 @@ const topicPiece = (draw: Draw, topic: Lexicon.Topic, mark: Mark, { words }: Sty
   mark
 })
 
-/** Topics for kinds: now and then a word for several of them at once. */
+/** Topics for kinds, sometimes with one word for several kinds. */
 const topicsFor = (draw: Draw, kinds: ReadonlyArray<Family.FamilyName>, style: Style): ReadonlyArray<Lexicon.Topic> => {
   const joint = Lexicon.several.filter((topic) => topic.kinds.every((kind) => kinds.includes(kind)))
   const taken = style.words === "known" && joint.length > 0 && draw.chance(0.3) ? draw.pick(joint) : undefined
@@ -166,7 +169,7 @@ const list = (draw: Draw, pieces: ReadonlyArray<Piece>): ReadonlyArray<Piece> =>
   )
 }
 
-/** A phrase with its X filled. */
+/** A phrase with X replaced by topics. */
 const filled = (phrase: string, topics: ReadonlyArray<Piece>, mark: Mark): ReadonlyArray<Piece> => {
   const [before = "", after = ""] = phrase.split("X")
   return [{ text: before, mark }, ...topics, { text: after, mark }].filter(({ text }) => text !== "")
@@ -195,7 +198,7 @@ const joined = (draw: Draw, statements: ReadonlyArray<ReadonlyArray<Piece>>): Re
 
 const plain = (text: string, flag?: Flag): ReadonlyArray<Piece> => [{ text, flag }]
 
-/** The statements of a description, in any order. */
+/** The statements of a description, in random order. */
 const statements = (draw: Draw, facts: Facts, style: Style): ReadonlyArray<ReadonlyArray<Piece>> => {
   const found: Array<ReadonlyArray<Piece>> = []
   const split = facts.good.length > 1 && draw.chance(0.3)
@@ -243,7 +246,7 @@ const fields = (draw: Draw, facts: Facts, style: Style): ReadonlyArray<Piece> =>
   return draw.some(rows, rows.length).flatMap((row, index) => (index === 0 ? row : [{ text: between }, ...row]))
 }
 
-/** Writes a description of what is to be said. */
+/** Writes a description of the given facts. */
 export const describe = (draw: Draw, facts: Facts, style: Style): ReadonlyArray<Piece> => {
   const isTable = facts.checks.length === 0 && facts.good.length > 0 && draw.chance(0.2)
   const body = isTable ? fields(draw, facts, style) : joined(draw, statements(draw, facts, style))

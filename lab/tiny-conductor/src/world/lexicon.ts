@@ -1,17 +1,17 @@
 /** Words for the kinds of question in descriptions: words for training, and words excluded from training. */
 import type { Family } from "@divisi/gym"
 
-/** The words for a kind, or for several at once. */
+/** The words for a kind, or for several kinds. */
 export interface Topic {
   readonly kinds: ReadonlyArray<Family.FamilyName>
   readonly known: ReadonlyArray<string>
-  /** Near to known words: another form of them, or a compound. */
+  /** Words close to known ones: other forms or compounds. */
   readonly related: ReadonlyArray<string>
-  /** Like no known word: to know these is to know the world. */
+  /** Words unlike all known ones: a reader needs general knowledge to understand them. */
   readonly unrelated: ReadonlyArray<string>
 }
 
-/** Which words a description uses. */
+/** The kind of words in a description. */
 export type Words = "known" | "related" | "unrelated"
 
 const topic = (
@@ -82,7 +82,7 @@ export const several: ReadonlyArray<Topic> = [
   topic(["statistics", "arithmetic"], "data and sums|averages and totals")
 ]
 
-/** What records call a kind. */
+/** The name of a kind in records. */
 export const recordName: { readonly [Name in Family.FamilyName]: string } = {
   arithmetic: "arithmetic",
   algebra: "equations",
@@ -94,7 +94,7 @@ export const recordName: { readonly [Name in Family.FamilyName]: string } = {
   program: "programs"
 }
 
-/** Topics that no question of this world is about. */
+/** Topics of which no question exists. */
 export const distractors: ReadonlyArray<string> =
   "poetry|cooking|law|medicine|geography|history|music|translation|chess|gardening|marketing|travel|film|French|sports|painting|philosophy|small talk|fashion|astronomy|summaries of meetings|customer letters|recipes|novels".split(
     "|"

@@ -12,12 +12,12 @@ import { recordName, type Words } from "./lexicon.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a team is drawn for. */
+/** The requirements of a team. */
 interface Wanted {
   readonly count: number
   /** The kinds of the question's parts. */
   readonly kinds: ReadonlyArray<Family.FamilyName>
-  /** A kind that nobody does. */
+  /** A kind that no worker does. */
   readonly missing: Family.FamilyName | undefined
   readonly words?: Words | undefined
   readonly heldOutShapes?: boolean | undefined
@@ -34,7 +34,7 @@ interface Described {
   readonly pieces: ReadonlyArray<Describe.Piece>
 }
 
-/** The shares of wrong answers that skills come with. */
+/** The shares of wrong answers by skill. */
 const slips = { exact: 0, good: 0.04, careless: 0.25, middling: 0.4, weak: 0.65 } as const
 
 /** The share of questions of a family that a worker is expected to get right, 0 to 1. */
@@ -61,13 +61,13 @@ const noFacts: Describe.Facts = {
   price: undefined
 }
 
-/** What a worker is like: a specialist, a generalist, one that is cheap and tries everything, a checker. */
+/** Draws the facts of a worker: a specialist, a generalist, a cheap worker that tries everything, or a checker. */
 const drawFacts = (
   draw: Draw.Draw,
   pool: ReadonlyArray<Family.FamilyName>,
   { careless = false, missing }: Wanted
 ): Describe.Facts => {
-  // Whoever tries everything would try the kind that nobody is to do.
+  // A worker that tries everything would also try the missing kind.
   const kind = draw.int(0, missing === undefined ? 99 : 64)
   const isCareless = draw.chance(careless ? 0.85 : 0.15)
   if (kind < (careless ? 25 : 8)) return { ...noFacts, checks: draw.some(pool, draw.int(1, careless ? 5 : 3)) }
@@ -95,7 +95,7 @@ const factsOf = (draw: Draw.Draw, wanted: Wanted): Describe.Facts => {
   return { ...noFacts, good: [draw.pick(pool)] }
 }
 
-/** What a worker does, and how well, from what is said of it. */
+/** The skills of a worker, from the facts in its description. */
 const skillsOf = (
   { checks, good, isCareless, isExact, isGeneral, weak }: Describe.Facts,
   missing: Family.FamilyName | undefined
@@ -110,12 +110,12 @@ const skillsOf = (
   return found
 }
 
-/** A price between the least and a hundred times as much. */
+/** A price between the lowest and a hundred times as much. */
 const priceAt = (tenfolds: number): number => Number((0.2 * 10 ** Math.min(2, Math.max(0, tenfolds))).toFixed(2))
 
 const priceOf = (draw: Draw.Draw): number => priceAt(draw.int(0, 200) / 100)
 
-/** A price that rises with what somebody does and falls where it is careless, give or take a factor of two. */
+/** A price that rises with skills and falls with carelessness, with a random factor of up to two. */
 const priceBySkill = (draw: Draw.Draw, { good, isCareless, isGeneral, weak }: Describe.Facts): number =>
   priceAt(
     0.3 +
@@ -146,13 +146,13 @@ const profileOf = (
 // Records
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Right answers of a worker to questions of a kind, and questions. */
+/** The right answers of a worker to questions of a kind, and the number of questions. */
 export interface Tally {
   readonly right: number
   readonly asked: number
 }
 
-/** Past answers of a worker to questions of all kinds, by lot. */
+/** Random past answers of a worker to questions of all kinds. */
 export const past = (
   draw: Draw.Draw,
   profile: GymWorker.Profile,
@@ -167,7 +167,7 @@ export const past = (
   return tried
 }
 
-/** What a worker was right about: `dates 3/4 high`. Who only checks has no answers of its own. */
+/** The record of a worker: `dates 3/4 high`. A worker that only checks has no answers. */
 const recordOf = (draw: Draw.Draw, profile: GymWorker.Profile, count: number): ReadonlyArray<Describe.Piece> => {
   if (profile.checksOnly === true) return []
   const pieces = [...past(draw, profile, count)].flatMap(([name, { asked, right }], index) => {
@@ -190,7 +190,7 @@ const recordOf = (draw: Draw.Draw, profile: GymWorker.Profile, count: number): R
 const id = (draw: Draw.Draw, index: number): string =>
   `${draw.pick(["worker", "model", "agent", "unit", "node"])}-${draw.int(100, 999)}-${index}`
 
-/** What a doubtful description says: nothing, or what is true of nobody. */
+/** A doubtful description: empty, vague, or with the facts of a random worker. */
 const doubtful = (draw: Draw.Draw, style: Describe.Style, wanted: Wanted): ReadonlyArray<Describe.Piece> => {
   const kind = draw.int(0, 2)
   if (kind === 0) return []
@@ -199,7 +199,7 @@ const doubtful = (draw: Draw.Draw, style: Describe.Style, wanted: Wanted): Reado
   return Describe.describe(draw, factsOf(draw, { ...wanted, missing: undefined }), style)
 }
 
-/** A member that somebody has described by hand. */
+/** A member with a hand-written description. */
 const byHand = (draw: Draw.Draw, index: number, wanted: Wanted): Described => {
   const fits = HandWritten.descriptions.filter(
     ({ good, isGeneral }) => wanted.missing === undefined || (!isGeneral && !good.includes(wanted.missing))
@@ -225,13 +225,13 @@ const one = (draw: Draw.Draw, index: number, wanted: Wanted): Described => {
   return { profile, pieces: [...told, ...record] }
 }
 
-/** Whether somebody does a kind well enough. */
+/** Whether any member does a kind well enough. */
 const covers = (members: ReadonlyArray<Described>, kind: Family.FamilyName): boolean =>
   members.some(({ profile }) => expected(profile, kind) > 0.7)
 
 /**
- * Draws the workers of a team. Unless a kind is to be missing, there is mostly somebody for each kind that the question
- * needs, as far as the team has room.
+ * Draws the workers of a team. Unless a kind must be missing, the team usually has a worker for each kind of the
+ * question, if its size allows.
  */
 export const draw = (from: Draw.Draw, wanted: Wanted): ReadonlyArray<Described> => {
   let members = Array.from({ length: wanted.count }, (_, index) => one(from, index, wanted))
