@@ -79,10 +79,16 @@ const publish = (file) => {
   return imported
 }
 
-/** @param {ReadonlyArray<string>} from */
-const publishReachable = (from) => {
+/**
+ * @param {ReadonlyArray<string>} from
+ * @param {ReadonlyArray<string>} printed
+ */
+const publishReachable = (from, printed) => {
   const reached = new Set(from)
-  for (const file of reached) for (const imported of publish(file)) reached.add(imported)
+  for (const file of reached) {
+    if (!fs.existsSync(file)) throw new Error(`There are no declarations for ${file}:\n${printed.join("\n")}`)
+    for (const imported of publish(file)) reached.add(imported)
+  }
   return reached
 }
 
@@ -109,9 +115,10 @@ const problems = (printed, published) =>
 fs.rmSync(modules, { recursive: true, force: true })
 const printed = compile()
 const entryPoints = entries()
-const missing = entryPoints.filter(({ module }) => !fs.existsSync(module))
-if (missing.length > 0) throw new Error(`There are no declarations for ${missing[0]?.module}:\n${printed.join("\n")}`)
-const published = publishReachable(entryPoints.map(({ module }) => module))
+const published = publishReachable(
+  entryPoints.map(({ module }) => module),
+  printed
+)
 removeOthers(published)
 for (const { module, types } of entryPoints) {
   const name = path

@@ -25,7 +25,7 @@ if (typeof Promise.withResolvers !== "function") {
 // -------------------------------------------------------------------------------------------------------------------
 
 /** The inclusive numeric range accepted by a check. */
-interface Range {
+export interface Range {
   readonly least: number
   readonly most: number
   readonly isWhole: boolean
@@ -59,7 +59,7 @@ export type ShapeOf<A> = { readonly [Option in keyof A]-?: Row }
 export type Rule = (options: Readonly<Record<string, unknown>>) => string | undefined
 
 /** Optional parts of a {@link Table}. */
-interface Notes {
+export interface Notes {
   /** Names of the required options. */
   readonly required?: ReadonlyArray<string> | undefined
   /**
@@ -85,7 +85,7 @@ export interface Table extends Notes {
  * Describes a discriminated union: the value of the option `by` selects the shape that the object must match, as in
  * `{ type: "constant" }`.
  */
-interface Variants {
+export interface Variants {
   readonly kind: "variants"
   readonly by: string
   readonly of: Readonly<Record<string, Table | Shape>>
