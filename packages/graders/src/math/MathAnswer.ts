@@ -524,7 +524,7 @@ const inSentence = (text: string): string | undefined => {
 
 /** Whether a short text with a number only mentions it: "Suppose that x = 10". */
 const isMention = (text: string): boolean => {
-  if (words(text) === 0) return false
+  if (words(text) === 0 || text.includes("\\begin")) return false
   const end = text.search(/\d\D*$/) + 1
   const word = [...text.slice(0, end).matchAll(/\p{L}{2,}/gu)].at(-1)
   if (word === undefined) return isDeniedAbroad(text, text.slice(end))
