@@ -2,7 +2,9 @@
  * The prompt settings of a trained Conductor model, which must be identical at inference. Exported models store them as
  * JSON in their metadata under {@link key}, so the model file alone is enough to run the model.
  */
+
 import { LanguagePolicy, Prompt } from "@divisi/core"
+import { isRecord } from "@divisi/core/Fields"
 import type { Policy } from "@divisi/core/Policy"
 import type { Worker } from "@divisi/core/Worker"
 import * as Data from "effect/Data"
@@ -61,9 +63,6 @@ export const encode = ({ maxTokens, prompt, workers }: ConductorForm): string =>
       examples: prompt.examples ?? Prompt.outOfDistributionExamples
     }
   })
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 /**
  * Whether a value has the same structure as the sample: strings, lists of strings, and records of these. All fields are

@@ -2,7 +2,9 @@
  * Converts runs to the AI SDK's UI message stream, so that `useChat` can display a team (plan and steps as data parts,
  * tools, and the answer as text), and converts `useChat` messages to a question.
  */
+
 import { Options as Tables } from "@divisi/core"
+import { isRecord } from "@divisi/core/Fields"
 import type { Content, ContentPart, Message } from "@divisi/core/Message"
 import { type ConductOptions, type PageEvent, type StreamOptions, streamResponse } from "@divisi/core/promise"
 import type { Task } from "@divisi/core/Task"
@@ -206,9 +208,6 @@ export const uiMessageResponse = async (options: ConductOptions, stream: StreamO
 // -------------------------------------------------------------------------------------------------------------------
 
 const dataUrl = /^data:([\w.+-]+\/[\w.+-]+);base64,(.*)$/s
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null
 
 /**
  * Converts a part of a page's message; returns `undefined` for parts that are not sent to a model: plans, steps,

@@ -2,7 +2,9 @@
  * Parses the tools listed by a server. Each tool is parsed separately, so an invalid one is omitted with the reason,
  * and the others remain available.
  */
+
 import type { Tool } from "@divisi/core"
+import { isRecord } from "@divisi/core/Fields"
 
 /** A tool definition from a server. */
 export interface Definition {
@@ -34,9 +36,6 @@ const maxReferences = 50
 const maxProblems = 20
 
 type Fields = Readonly<Record<string, unknown>>
-
-const isRecord = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const shown = (value: unknown): string => (JSON.stringify(value) ?? `${value}`).slice(0, 60)
 

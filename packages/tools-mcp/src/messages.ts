@@ -2,6 +2,7 @@
  * Converts messages from a server to a form that the SDK accepts. An invalid answer becomes an error, so that the
  * caller receives it.
  */
+import { isRecord } from "@divisi/core/Fields"
 import {
   isJSONRPCErrorResponse,
   isJSONRPCNotification,
@@ -25,9 +26,6 @@ const internalError = -32_603
 const maxShown = 100
 
 type Id = string | number
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** Creates an error response to a request on behalf of the server. */
 export const errorFor = (id: Id, message: string, code: number = internalError): JSONRPCMessage => ({

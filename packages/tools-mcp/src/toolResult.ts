@@ -4,6 +4,7 @@
  */
 
 import type { Tool } from "@divisi/core"
+import { isRecord } from "@divisi/core/Fields"
 import type { Content, ContentPart } from "@divisi/core/Message"
 import { fromJsonSchema } from "@modelcontextprotocol/client"
 
@@ -12,11 +13,6 @@ export interface Result {
   readonly content: Content
   readonly isError: boolean
 }
-
-type Fields = Readonly<Record<string, unknown>>
-
-const isRecord = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const isText = (value: unknown): value is string => typeof value === "string"
 

@@ -155,7 +155,8 @@ const explain = (error: unknown, file: string): string => {
 // Importing
 // -------------------------------------------------------------------------------------------------------------------
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+/** Whether the fields of a value can be read. Also true for arrays. */
+export const hasFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
 
 /**
@@ -164,7 +165,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
  */
 const exportOf = (module: Readonly<Record<string, unknown>>): unknown => {
   const { default: exported, "module.exports": whole = exported } = module
-  if (exported !== whole || !isRecord(exported)) return exported
+  if (exported !== whole || !hasFields(exported)) return exported
   if (exported.__esModule === true) return exported.default
   // A file without exports is treated as CommonJS and exports an empty object.
   return Object.keys(exported).length === 0 && "module.exports" in module ? undefined : exported

@@ -2,7 +2,9 @@
  * Validates a config and describes its problems. The config is not transformed. Error messages never include string
  * values, because they may contain API keys.
  */
+
 import { Check, Nearest } from "@divisi/core"
+import { isRecord } from "@divisi/core/Fields"
 import * as RunSettings from "@divisi/core/RunSettings"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -173,29 +175,25 @@ const ConfigSchema = Schema.Struct({
 
 const decodeConfig = Schema.decodeUnknownResult(ConfigSchema)
 
-/** Whether a value is a plain settings object. */
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** Removes settings with the value `undefined`, which are treated as omitted. */
 const present = (settings: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
 
 /** Removes a worker's list price, which may contain additional fields and was validated by the worker's package. */
 const withoutListPrice = (worker: unknown): unknown => {
-  if (!isObject(worker) || !isObject(worker.pricing)) return worker
+  if (!isRecord(worker) || !isRecord(worker.pricing)) return worker
   const { date, model, source } = worker.pricing
   return [date, model, source].every((fact) => typeof fact === "string") ? { ...worker, pricing: undefined } : worker
 }
 
 /** Converts settings with several accepted forms to the form that the schema validates. */
 const normalise = (config: unknown): unknown => {
-  if (!isObject(config)) return config
+  if (!isRecord(config)) return config
   const { cache, policy, pool, ...settings } = config
   const groups = Object.entries(settings).map(([name, value]) =>
-    ["budget", "worker", "retry"].includes(name) && isObject(value) ? [name, present(value)] : [name, value]
+    ["budget", "worker", "retry"].includes(name) && isRecord(value) ? [name, present(value)] : [name, value]
   )
-  const workers = isObject(pool) && "workers" in pool ? pool.workers : pool
+  const workers = isRecord(pool) && "workers" in pool ? pool.workers : pool
   return present({
     ...Object.fromEntries(groups),
     cache: typeof cache === "string" && cache !== "" ? undefined : cache,

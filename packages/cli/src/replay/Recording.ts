@@ -1,5 +1,7 @@
 /** Loads a recorded run: a transcript, or its events as JSON Lines. */
+
 import { type RunEvent, Transcript } from "@divisi/core"
+import { isObject } from "@divisi/core/Fields"
 import * as Wire from "@divisi/core/Wire"
 import { Sealed } from "@divisi/files"
 import * as Result from "effect/Result"
@@ -53,8 +55,6 @@ const parse = (text: string): unknown => {
     return undefined
   }
 }
-
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 
 const clearly = <A>(read: Result.Result<A, Wire.WireError>): Result.Result<A, string> =>
   Result.mapError(read, (error) => `cannot be replayed. ${error.message}`)

@@ -71,15 +71,12 @@ const withPlace =
     }
   }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null
-
 /** Returns the exported object, or wraps an exported function in a named object. */
 const made = (kind: keyof typeof forms, method: "propose" | "grade", given: string) =>
   Effect.flatMap(read(kind, given), (exported): Effect.Effect<Readonly<Record<string, unknown>>, Failure> => {
     const whole = typeof exported === "function" ? { [method]: exported } : exported
     const shown = ConfigModule.shownAs(path.resolve(given))
-    if (!isRecord(whole) || typeof whole[method] !== "function") {
+    if (!ConfigModule.hasFields(whole) || typeof whole[method] !== "function") {
       return Effect.fail(usage(`The default export of ${shown} is not a ${kind}. Use \`${forms[kind]}\`.`))
     }
     const { name = path.basename(given).replace(/\.[cm]?[jt]s$/, "") } = whole
@@ -93,7 +90,7 @@ const made = (kind: keyof typeof forms, method: "propose" | "grade", given: stri
 
 /** A plan may be returned directly as `{ steps }`, as for `policy` in `@divisi/core/promise`. */
 const proposalOf = (given: Proposal): Proposal =>
-  isRecord(given) && "steps" in given && !("workflow" in given)
+  ConfigModule.hasFields(given) && "steps" in given && !("workflow" in given)
     ? { workflow: given as unknown as Workflow.Workflow }
     : given
 
@@ -115,7 +112,7 @@ export const policy = (given: string): Effect.Effect<Policy, Failure> =>
 const verdictOf = (given: unknown, name: string): Verdict.Verdict | string => {
   if (typeof given === "boolean") return { correct: given, score: given ? 1 : 0, rung: name }
   if (typeof given === "number" && given >= 0 && given <= 1) return { correct: given === 1, score: given, rung: name }
-  if (!isRecord(given)) return "it must return true, false, a score from 0 to 1, or { correct, score }"
+  if (!ConfigModule.hasFields(given)) return "it must return true, false, a score from 0 to 1, or { correct, score }"
   const { correct, explanation, extracted, rung = name, score } = given
   const scored = score ?? (correct === true ? 1 : 0)
   if (typeof scored !== "number" || !(scored >= 0 && scored <= 1)) return "its score is not a number from 0 to 1"

@@ -1,4 +1,5 @@
 /** Reads answer options from the rows of a user's file: the supported formats, and which option is correct. */
+import { isRecord } from "@divisi/core/Fields"
 import { letterAt } from "./choices.ts"
 import * as Row from "./Row.ts"
 
@@ -9,9 +10,6 @@ export interface Options {
 }
 
 const most = 10
-
-const isRecord = (value: unknown): value is Row.Row =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const textOf = (value: unknown, field: string): string => {
   if (typeof value === "string" && value.trim() !== "") return value.trim()

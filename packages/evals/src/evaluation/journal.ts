@@ -6,8 +6,10 @@
  * skipped without affecting the others. While the disk is not writable, lines are retained in memory and no further
  * calls are made.
  */
+
 import fs from "node:fs"
 import path from "node:path"
+import { isObject } from "@divisi/core/Fields"
 import { JsonLines, Lock, Sealed, WholeFile } from "@divisi/files"
 import { detailOf, type FileError } from "@divisi/files/FileError"
 import * as Data from "effect/Data"
@@ -107,8 +109,6 @@ export const unwritable =
       detail: detailOf(error.cause),
       kept
     })
-
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 
 /** Whether a value read from the file is a plan. */
 const isPlan = (plan: unknown): plan is Plan => {

@@ -5,6 +5,7 @@
  * {@link adapt} adapts a body to a server, {@link learn} reads a rejection, and {@link send} does both for one call;
  * `VendorBatch` does so for batched calls.
  */
+import { isRecord } from "@divisi/core/Fields"
 import type { WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
 import * as VendorError from "../VendorError.ts"
 import * as Bounds from "./bounds.ts"
@@ -45,12 +46,9 @@ export const generateContent: Family = family("generateContent", ["generationCon
 // Places
 // -------------------------------------------------------------------------------------------------------------------
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** Removes the cache hints from a block and its nested blocks. Tool call inputs are not searched. */
 const unhinted = (block: unknown): unknown => {
-  if (!isObject(block)) return block
+  if (!isRecord(block)) return block
   const { [hints]: _, ...rest } = block
   return Array.isArray(rest.content) ? { ...rest, content: rest.content.map(unhinted) } : rest
 }
@@ -66,19 +64,19 @@ const withoutHints = (body: object): object =>
   )
 
 const hasHint = (value: unknown): boolean =>
-  isObject(value) && (value[hints] !== undefined || (Array.isArray(value.content) && value.content.some(hasHint)))
+  isRecord(value) && (value[hints] !== undefined || (Array.isArray(value.content) && value.content.some(hasHint)))
 
 type Node = Readonly<Record<string, unknown>>
 
 /** Returns the value at a path. */
 const valueAt = (body: object, path: string): unknown =>
-  path.split(".").reduce<unknown>((node, name) => (isObject(node) ? node[name] : undefined), body)
+  path.split(".").reduce<unknown>((node, name) => (isRecord(node) ? node[name] : undefined), body)
 
 /** Returns a copy of a body with a different value at a path; `undefined` removes the field. */
 const withValue = (body: object, path: string, value: unknown): object => {
   const [name = "", ...rest] = path.split(".")
   const { [name]: inner, ...others } = body as Node
-  if (rest.length > 0) return { ...body, [name]: withValue(isObject(inner) ? inner : {}, rest.join("."), value) }
+  if (rest.length > 0) return { ...body, [name]: withValue(isRecord(inner) ? inner : {}, rest.join("."), value) }
   return value === undefined ? others : { ...body, [name]: value }
 }
 
@@ -93,7 +91,7 @@ const has = (body: object, field: string): boolean => {
     return hasHint(body) || [messages, system, tools].some((list) => Array.isArray(list) && list.some(hasHint))
   }
   const [object, name] = containerOf(body, field)
-  return isObject(object) && object[name] !== undefined
+  return isRecord(object) && object[name] !== undefined
 }
 
 const without = (body: object, field: string): object => {

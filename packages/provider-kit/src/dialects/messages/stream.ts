@@ -1,4 +1,5 @@
 /** Folds Messages API events, or a complete message, into the parts of a worker's answer. */
+import { isObject } from "@divisi/core/Fields"
 import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
 import { unreadable } from "../../VendorError.ts"
 import * as Json from "../../VendorJson.ts"
@@ -206,8 +207,6 @@ const completed = (state: State, event: Json.Fields): Step<State> => {
 // -------------------------------------------------------------------------------------------------------------------
 // Events
 // -------------------------------------------------------------------------------------------------------------------
-
-const isObject = (value: unknown): boolean => typeof value === "object" && value !== null
 
 /** Returns the kind of an event. Some proxies omit its type, or send errors in another vendor's format. */
 const kindOf = (event: Json.Fields): string => {
