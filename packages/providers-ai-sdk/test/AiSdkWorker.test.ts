@@ -77,7 +77,7 @@ describe("aiSdk", () => {
     const { message, reason } = await failure(aiSdk(claude(server.url)), { seed: 1 })
     assert.strictEqual(reason._tag, "InvalidRequest")
     assert.match(message, /does not support seed/)
-    const notice = { type: "notice", notice: "seed: the model does not support it: left out" } as const
+    const notice = { type: "notice", notice: "seed: the model does not support it; it was left out" } as const
     assert.deepStrictEqual(await generate(aiSdk(claude(server.url), { unsupported: "ignore" }), { seed: 1 }), [
       notice,
       { type: "text", text: "ok" },

@@ -69,7 +69,7 @@ describe("a preference that a model of Messages does not have", () => {
   it("is left out with a notice", async () => {
     await using server = await serve(() => undefined)
     assert.deepEqual(await ask(server.url, { seed: 1 }), [
-      "seed: the Messages API does not have this parameter: left out"
+      "seed: the Messages API does not have this parameter; it was left out"
     ])
     assert.lengthOf(await ask(server.url, { seed: 1, preferences: "omit" }, { unsupported: "reject" }), 1)
   })

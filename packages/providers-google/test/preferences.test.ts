@@ -61,7 +61,7 @@ describe.each(Object.entries(workers))("preferences of %s", (_, make) => {
     await using server = await serve(() => undefined)
     const notices = await ask(make(server.url), { reasoning: { type: "budget", tokens: 1_000_000 } })
     assert.lengthOf(notices, 1)
-    assert.match(notices[0] ?? "", /^reasoning budget: gemini-2.5-flash takes .* tokens: replaced by/)
+    assert.match(notices[0] ?? "", /^reasoning budget: gemini-2.5-flash takes .* tokens; it was replaced by/)
   })
 
   it("are left out if the server refuses them by name, and in the next call from the start", async () => {

@@ -105,7 +105,7 @@ const warned = (warnings: ReadonlyArray<SharedV4Warning>, { mayOmit }: Reading):
     const { details, feature: functionality } = warning
     const because = details === undefined ? "" : `: ${details}`
     if (mayOmit && !demand.test(functionality)) {
-      return [{ type: "notice", notice: `${functionality}: the model does not support it${because}: left out` }]
+      return [{ type: "notice", notice: `${functionality}: the model does not support it${because}; it was left out` }]
     }
     throw new UnsupportedFunctionalityError({
       functionality,

@@ -60,7 +60,7 @@ const reasoningOf = (
       reasoning.type === "budget" &&
       Dialects.Reasoning.effortOf(reasoning.tokens, Dialects.Reasoning.efforts)
     omit(
-      `reasoning ${reasoning.type}: the AI SDK does not have this setting: ${effort ? `replaced by "${effort}"` : "left out"}`
+      `reasoning ${reasoning.type}: the AI SDK does not have this setting; it was ${effort ? `replaced by "${effort}"` : "left out"}`
     )
     return Result.succeed(effort ? { ...sent, reasoning: effort } : sent)
   }
@@ -97,7 +97,7 @@ const parallelOf = (
   // Models can call several tools in parallel unless this is turned off.
   if (own !== undefined || parallelToolCalls) return Result.succeed(own)
   if (omit !== undefined) {
-    omit("parallelToolCalls off: the AI SDK does not have this setting: left out")
+    omit("parallelToolCalls off: the AI SDK does not have this setting; it was left out")
     return Result.succeed(undefined)
   }
   const detail =

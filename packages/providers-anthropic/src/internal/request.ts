@@ -68,7 +68,7 @@ const reasoningOf = ({ reasoning, toolChoice }: WorkerRequest, target: Target): 
   const isForced = toolChoice !== undefined && toolChoice !== "auto" && toolChoice !== "none"
   if (!isForced || !target.omitUnsupported || target.capabilities.off === "none") return reasoning
   if (reasoning === undefined || reasoning.type === "off") return reasoning
-  target.onNotice?.(`reasoning: ${target.model} accepts a forced tool call only without reasoning: left out`)
+  target.onNotice?.(`reasoning: ${target.model} accepts a forced tool call only without reasoning; it was left out`)
   return undefined
 }
 

@@ -35,7 +35,7 @@ export const unsupported = (
   instead: Settings = nothing
 ): Settings => {
   if (!omitUnsupported) throw refused(detail)
-  onNotice?.(`${detail}: ${instead === nothing ? "left out" : `replaced by ${JSON.stringify(instead)}`}`)
+  onNotice?.(`${detail}; it was ${instead === nothing ? "left out" : `replaced by ${JSON.stringify(instead)}`}`)
   return instead
 }
 

@@ -132,5 +132,8 @@ export const passedOf = (
   const lost = unknown.find((name) => request.preferences !== "omit" || !preferences.has(name))
   if (lost !== undefined) return { lost }
   const settings = Object.fromEntries(Object.entries(given).filter(([name]) => passes(name as keyof Settings)))
-  return { settings, notices: unknown.map((name) => `${name}: it is not passed to this LanguageModel: left out`) }
+  return {
+    settings,
+    notices: unknown.map((name) => `${name}: it is not passed to this LanguageModel; it was left out`)
+  }
 }

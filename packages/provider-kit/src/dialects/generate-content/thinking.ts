@@ -17,7 +17,9 @@ type Thinking = Result.Result<ThinkingConfig | undefined, WorkerErrorReason>
 /** Replaces a setting (by default with nothing), or rejects it. */
 const unsupported = (target: Target, detail: string, instead?: ThinkingConfig): Thinking => {
   if (!target.omitUnsupported) return Result.fail({ _tag: "InvalidRequest", detail })
-  target.onNotice?.(`${detail}: ${instead === undefined ? "left out" : `replaced by ${JSON.stringify(instead)}`}`)
+  target.onNotice?.(
+    `${detail}; it was ${instead === undefined ? "left out" : `replaced by ${JSON.stringify(instead)}`}`
+  )
   return Result.succeed(instead)
 }
 

@@ -78,7 +78,7 @@ export const toolingOf = (request: WorkerRequest, target: Target): Result.Result
   if (parallelToolCalls === false) {
     const detail = `parallelToolCalls cannot be turned off: ${model} can always call several functions at once`
     if (!omitUnsupported) return invalid(detail)
-    onNotice?.(`${detail}: left out`)
+    onNotice?.(`${detail}; it was left out`)
   }
   const functionCallingConfig = configOf(
     toolChoice,
