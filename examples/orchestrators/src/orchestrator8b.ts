@@ -2,7 +2,7 @@
  * The form of NVIDIA's Orchestrator-8B: in each turn the model calls one of three tools, and each call names the model
  * that answers it (arXiv 2511.21689, https://huggingface.co/nvidia/Orchestrator-8B).
  */
-import { type Policy, policy, type Said, type Worker } from "@divisi/core/promise"
+import { type ModelResponse, type Policy, policy, type Worker } from "@divisi/core/promise"
 
 /** The workers that the model knows by other names, by the tool that they answer: `{ answer: { "answer-1": "gpt-5" } }`. */
 export type Seats = { readonly [tool in "search" | "enhance_reasoning" | "answer"]: Readonly<Record<string, string>> }
@@ -25,7 +25,7 @@ const toolsOf = (seats: Seats) =>
   }))
 
 /** Reads the call of a tool, whose arguments may be no JSON. */
-const callOf = ({ toolCalls: [call] }: Said, seats: Seats) => {
+const callOf = ({ toolCalls: [call] }: ModelResponse, seats: Seats) => {
   if (call === undefined || !Object.hasOwn(seats, call.name)) return undefined
   const tool = call.name as keyof Seats
   try {

@@ -14,7 +14,7 @@ interface State {
 }
 
 const part = (type: "reasoning" | "text", value: unknown): ReadonlyArray<WorkerPart> => {
-  const text = Json.said(value, type)
+  const text = Json.textChunk(value, type)
   return text === "" ? [] : [{ type, text }]
 }
 

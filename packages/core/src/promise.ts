@@ -18,7 +18,7 @@ export {
   single
 } from "./policy/Baselines.ts"
 export { agreed, checked } from "./policy/Escalation.ts"
-export { type Policy, type Revising, type Revision, type Said, withFallback } from "./policy/Policy.ts"
+export { type ModelResponse, type Policy, type Revising, type Revision, withFallback } from "./policy/Policy.ts"
 export { type ForkOptions, fork } from "./promise/fork.ts"
 export {
   languagePolicy,

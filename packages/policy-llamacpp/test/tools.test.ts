@@ -291,7 +291,7 @@ describe("a conversation with tools, as text", () => {
   ]
 
   it("has calls and results between their tags, and those of one turn together", () => {
-    assert.deepEqual(ToolText.told({ messages }), [
+    assert.deepEqual(ToolText.plainConversation({ messages }), [
       { role: "system", content: "Be terse." },
       { role: "user", content: "Hi" },
       {
@@ -311,10 +311,10 @@ describe("a conversation with tools, as text", () => {
   it("describes tools and shapes in the rules, those of the request first", () => {
     const schema = { type: "object" }
     const output = { type: "json-schema", name: "city", schema } as const
-    const [rules, ...others] = ToolText.told({ messages, tools: [weather], output })
+    const [rules, ...others] = ToolText.plainConversation({ messages, tools: [weather], output })
     assert.match(rules?.content ?? "", /^Be terse\.\n\n# Tools[\s\S]*"name":"weather"[\s\S]*\{"type":"object"\}$/)
     assert.lengthOf(others, 4)
-    assert.strictEqual(ToolText.told({ messages: [hi], tools: [weather] })[0]?.role, "system")
+    assert.strictEqual(ToolText.plainConversation({ messages: [hi], tools: [weather] })[0]?.role, "system")
   })
 })
 

@@ -71,7 +71,7 @@ export const routed = (options: Options = {}): Policy.Policy => {
     propose: Effect.fnUntraced(function* (context: Policy.Context) {
       known ??= yield* Effect.cached(inForce(file))
       const { note, table } = yield* known
-      if (table === undefined || table.embedder !== embedder.name || !Table.knows(table, context.pool)) {
+      if (table === undefined || table.embedder !== embedder.name || !Table.covers(table, context.pool)) {
         const proposal = yield* Policy.propose(prior, context)
         const notes = [...(note === undefined ? [] : [note]), ...(proposal.notes ?? [])]
         return { author: prior, ...proposal, notes }

@@ -154,7 +154,7 @@ const byMean = (left: Standing, right: Standing) => (right.mean ?? -1) - (left.m
 export const isWorker = (id: string): boolean => !id.startsWith(Outcome.teamPrefix)
 
 /** Whether a table contains at least two workers of a pool, so that it has a choice to make. */
-export const knows = ({ workers }: Table, pool: WorkerPool.WorkerPool): boolean => {
+export const covers = ({ workers }: Table, pool: WorkerPool.WorkerPool): boolean => {
   const ids = new Set(WorkerPool.ids(pool))
   return workers.filter(({ worker }) => ids.has(worker)).length >= 2
 }

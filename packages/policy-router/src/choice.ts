@@ -120,9 +120,9 @@ export const leastLikeness = ({ own }: Cell): number => own[Math.floor(strangest
  * Returns the share of questions close enough to a kind that may not belong to it. To estimate it, the kind of each
  * question is removed in turn, and the questions that then land in this kind are counted.
  */
-export const doubtAt = ({ landed, strangers }: Cell, least: number): number => {
+export const doubtAt = ({ landed, fromOtherKinds }: Cell, least: number): number => {
   const near = (landings: Cell["landed"]) => landings.filter(({ likeness }) => likeness >= least).length
-  const [own, others] = [near(landed), near(strangers)]
+  const [own, others] = [near(landed), near(fromOtherKinds)]
   return Math.max(leastDoubt, others / Math.max(1, own + others))
 }
 
@@ -136,8 +136,8 @@ export interface Safe {
  * Returns the similarity above which a worker does no harm to unrelated questions: the lowest threshold at which its
  * total score on them is not below that of the best overall worker.
  */
-const safeLikeness = ({ strangers }: Cell, least: number, gainOf: (index: number) => number): number => {
-  const near = strangers.filter(({ likeness }) => likeness >= least)
+const safeLikeness = ({ fromOtherKinds }: Cell, least: number, gainOf: (index: number) => number): number => {
+  const near = fromOtherKinds.filter(({ likeness }) => likeness >= least)
   let total = 0
   const sums = near.map(({ index }) => {
     const gain = gainOf(index)

@@ -23,7 +23,7 @@ export interface Cell {
   /** Similarities of this kind's own questions to its center, ascending. */
   readonly own: ReadonlyArray<number>
   /** Questions of other kinds that would land here if their own kind were removed, most similar first. */
-  readonly strangers: ReadonlyArray<Landing>
+  readonly fromOtherKinds: ReadonlyArray<Landing>
 }
 
 /** Minimum number of questions per kind. With a single question, the center would be the question itself. */
@@ -35,13 +35,13 @@ interface Growing {
   readonly square: number
   readonly landed: Array<Landing>
   readonly own: Array<number>
-  readonly strangers: Array<Landing>
+  readonly fromOtherKinds: Array<Landing>
 }
 
 const growing = (kind: string, indices: ReadonlyArray<number>, places: ReadonlyArray<Float32Array>): Growing => {
   const sum = new Float32Array(places[0]!.length)
   for (const index of indices) addScaled(sum, 1, places[index]!)
-  return { kind, sum, square: dot(sum, sum), landed: [], own: [], strangers: [] }
+  return { kind, sum, square: dot(sum, sum), landed: [], own: [], fromOtherKinds: [] }
 }
 
 /**
@@ -69,12 +69,12 @@ export const cells = (
       )
     )
   for (const [index, place] of places.entries()) land(grown, kinds[index], { index, place })
-  return grown.map(({ kind, landed, own, strangers, sum }) => ({
+  return grown.map(({ kind, landed, own, fromOtherKinds, sum }) => ({
     kind,
     centre: unit(sum),
     landed,
     own: own.toSorted((left, right) => left - right),
-    strangers: strangers.toSorted((left, right) => right.likeness - left.likeness)
+    fromOtherKinds: fromOtherKinds.toSorted((left, right) => right.likeness - left.likeness)
   }))
 }
 
@@ -93,5 +93,5 @@ const land = (
     if (!isOwn && (elsewhere === undefined || likeness > elsewhere.likeness)) elsewhere = { cell, likeness }
   }
   nearest?.cell.landed.push({ index, likeness: nearest.likeness })
-  elsewhere?.cell.strangers.push({ index, likeness: elsewhere.likeness })
+  elsewhere?.cell.fromOtherKinds.push({ index, likeness: elsewhere.likeness })
 }

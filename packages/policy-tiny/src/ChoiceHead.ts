@@ -211,7 +211,7 @@ export const greatest = (values: ReadonlyArray<number>): number => values.indexO
 // -------------------------------------------------------------------------------------------------------------------
 
 /** The target distributions for the gradient. */
-export interface Wanted {
+export interface Targets {
   /** The target distribution over workers; omitted if the worker is given. */
   readonly worker?: ReadonlyArray<number> | undefined
   /** The target distribution over checkers for a given worker; omitted if there is no answer to check. */
@@ -222,7 +222,7 @@ export interface Wanted {
  * Adds to `sums` the gradient of the expected log-probability under the target distributions, times `scale`. For a
  * distribution with a single choice, this is the gradient of that choice's log-probability.
  */
-export const addGradient = (sums: Weights, weights: Weights, team: Team, wanted: Wanted, scale: number): void => {
+export const addGradient = (sums: Weights, weights: Weights, team: Team, wanted: Targets, scale: number): void => {
   const { features } = team
   const found = features.map((own) => chancesOf(weights, own))
   const all = worths(team, found)

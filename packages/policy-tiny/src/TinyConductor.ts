@@ -66,7 +66,7 @@ const known: ReadonlySet<string> = new Set(knownWorkers)
  * Whether the model was trained with a worker that has this description. The model reads only the descriptions of
  * workers.
  */
-export const knows = ({ description = "" }: Pick<Worker, "description">): boolean => known.has(description)
+export const isKnown = ({ description = "" }: Pick<Worker, "description">): boolean => known.has(description)
 
 /**
  * Returns the reason why the model cannot plan for a request, if there is one. `ordinals` are those of the supported
@@ -83,11 +83,11 @@ const outside = (context: Policy.Context, ordinals: ReadonlyArray<number>): stri
 
 /** Returns the first worker of a workflow that the model does not support. */
 const strangerIn = (workflow: Workflow.Workflow | undefined, pool: WorkerPool): Worker | undefined =>
-  workflow?.steps.map(({ worker }) => pool.workers[worker]).find((worker) => worker !== undefined && !knows(worker))
+  workflow?.steps.map(({ worker }) => pool.workers[worker]).find((worker) => worker !== undefined && !isKnown(worker))
 
 /** Returns the ordinals of the workers that the model supports. */
 const knownIn = (pool: WorkerPool): ReadonlyArray<number> =>
-  pool.workers.flatMap((worker, ordinal) => (knows(worker) ? [ordinal] : []))
+  pool.workers.flatMap((worker, ordinal) => (isKnown(worker) ? [ordinal] : []))
 
 // -------------------------------------------------------------------------------------------------------------------
 // Constructors

@@ -3,7 +3,7 @@
  * vendor metadata that must be sent back. For authors of providers.
  *
  * Reading is a fold: each function receives the current state of the turn and returns the next state with the parts to
- * emit. Unreadable input throws a `VendorError.Failure`. {@link said} is the inverse: it returns the parts of a turn in
+ * emit. Unreadable input throws a `VendorError.Failure`. {@link turnParts} is the inverse: it returns the parts of a turn in
  * the conversation.
  */
 
@@ -233,7 +233,7 @@ const read = (echo: unknown, model: string): ReadonlyArray<Block> => {
 }
 
 /** A part of a turn sent back to the model. */
-export type Said =
+export type TurnPart =
   | { readonly type: "text" | "reasoning"; readonly text: string; readonly metadata?: Metadata | undefined }
   | { readonly type: "tool-call"; readonly call: ToolCall; readonly metadata?: Metadata | undefined }
 
@@ -244,7 +244,7 @@ export type Said =
 const placed = ({ content, toolCalls = [] }: AssistantMessage, blocks: ReadonlyArray<Block>) => {
   let at = 0
   let called = 0
-  const parts = blocks.flatMap((block): ReadonlyArray<Said> => {
+  const parts = blocks.flatMap((block): ReadonlyArray<TurnPart> => {
     const { metadata, type } = block
     if (type === "reasoning") return [{ type, text: block.text, metadata }]
     if (type === "tool-call") {
@@ -262,10 +262,10 @@ const placed = ({ content, toolCalls = [] }: AssistantMessage, blocks: ReadonlyA
  * Returns the parts of a conversation turn: with the vendor's metadata if `model` produced the turn, otherwise only
  * text and calls.
  */
-export const said = (message: AssistantMessage, model: string): ReadonlyArray<Said> => {
+export const turnParts = (message: AssistantMessage, model: string): ReadonlyArray<TurnPart> => {
   const { content, echo, toolCalls = [] } = message
-  const text: ReadonlyArray<Said> = content === "" && toolCalls.length > 0 ? [] : [{ type: "text", text: content }]
-  const calls = toolCalls.map((call): Said => ({ type: "tool-call", call }))
+  const text: ReadonlyArray<TurnPart> = content === "" && toolCalls.length > 0 ? [] : [{ type: "text", text: content }]
+  const calls = toolCalls.map((call): TurnPart => ({ type: "tool-call", call }))
   return placed(message, read(echo, model)) ?? [...text, ...calls]
 }
 

@@ -2,7 +2,7 @@
  * Reads a vendor's JSON without casts: every field may have any type until it is checked. For authors of providers.
  *
  * Functions that return `undefined` or an empty value are for optional data such as numbers, codes and error messages.
- * {@link said} and {@link object} are for the answer itself and fail with a {@link VendorError.Failure}, so that an
+ * {@link textChunk} and {@link object} are for the answer itself and fail with a {@link VendorError.Failure}, so that an
  * unreadable answer is never treated as a shorter one.
  */
 import { unreadable } from "./VendorError.ts"
@@ -57,7 +57,7 @@ export const meaning = <A>(table: Readonly<Record<string, A>>, word: unknown): A
  * Returns a chunk of an answer's text; empty for `null` and `undefined`. Fails for any other value that is not a
  * string; `name` describes it in the error.
  */
-export const said = (value: unknown, name: string): string => {
+export const textChunk = (value: unknown, name: string): string => {
   if (typeof value === "string") return value
   if (value === undefined || value === null) return ""
   throw unreadable(`${name} is not a string`)

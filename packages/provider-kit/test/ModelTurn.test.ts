@@ -82,7 +82,7 @@ describe("a model's turn", () => {
 
   it("goes back unchanged, with the vendor's data in its positions", () => {
     const [call] = kept().toolCalls ?? []
-    assert.deepStrictEqual(JSON.parse(JSON.stringify(ModelTurn.said(kept(), "lab:1"))), [
+    assert.deepStrictEqual(JSON.parse(JSON.stringify(ModelTurn.turnParts(kept(), "lab:1"))), [
       { type: "reasoning", text: "Hm.", metadata: { lab: { signature: "s1" } } },
       { type: "text", text: "I look." },
       { type: "tool-call", call, metadata: { lab: { id: 7 } } }
@@ -91,7 +91,8 @@ describe("a model's turn", () => {
 
   it("goes back plain to another model, and where it was changed since", () => {
     const plain = ["text", "tool-call"]
-    const types = (message: AssistantMessage, model: string) => ModelTurn.said(message, model).map(({ type }) => type)
+    const types = (message: AssistantMessage, model: string) =>
+      ModelTurn.turnParts(message, model).map(({ type }) => type)
     assert.deepStrictEqual(types(kept(), "lab:2"), plain)
     assert.deepStrictEqual(types(kept({ content: "I look again." }), "lab:1"), plain)
     assert.deepStrictEqual(types(kept({ toolCalls: [] }), "lab:1"), ["text"])

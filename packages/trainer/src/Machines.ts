@@ -239,7 +239,7 @@ export const remote = ({ notes, open }: Machines, version: number): Sampler => (
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Groups to collect. */
-export interface Wanted<E> {
+export interface CollectOptions<E> {
   readonly phase: number
   readonly phaseIteration: number
   readonly sampler: Sampler
@@ -256,7 +256,9 @@ export interface Lead {
   readonly ledger: Budget.Ledger
   readonly kept: KeptRollouts
   /** Collects the rollouts for the given positions, executed on any of the machines. */
-  readonly groups: <E>(wanted: Wanted<E>) => Effect.Effect<ReadonlyArray<ReadonlyArray<Rollout>>, E | MachinesError>
+  readonly groups: <E>(
+    wanted: CollectOptions<E>
+  ) => Effect.Effect<ReadonlyArray<ReadonlyArray<Rollout>>, E | MachinesError>
 }
 
 /** Opens the shared stores on the training machine. */

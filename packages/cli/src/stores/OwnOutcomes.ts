@@ -154,7 +154,7 @@ const tableFor = (pool: WorkerPool.WorkerPool): Effect.Effect<Table.Table | unde
     Effect.catch(tableInForce, ({ message }) =>
       Effect.sync(() => void process.stderr.write(`divisi: ${message}. The file was not changed.\n`))
     ),
-    (table) => (table !== undefined && Table.knows(table, pool) ? table : undefined)
+    (table) => (table !== undefined && Table.covers(table, pool) ? table : undefined)
   )
 
 /**
@@ -175,7 +175,7 @@ export const router = (
   })
 
 /** Whether the learned table covers at least two workers in the pool. */
-export const knows = (pool: WorkerPool.WorkerPool): Effect.Effect<boolean> =>
+export const hasTableFor = (pool: WorkerPool.WorkerPool): Effect.Effect<boolean> =>
   Effect.map(tableFor(pool), (table) => table !== undefined)
 
 /**

@@ -157,7 +157,7 @@ const learnedFor = Effect.fnUntraced(function* (
   options: PolicyName.Options
 ): Effect.fn.Return<Policy | undefined, Failure, Scope.Scope> {
   const OwnOutcomes = yield* Effect.promise(() => import("../stores/OwnOutcomes.ts"))
-  return (yield* OwnOutcomes.knows(pool)) ? yield* PolicyName.resolve("router", pool, options) : undefined
+  return (yield* OwnOutcomes.hasTableFor(pool)) ? yield* PolicyName.resolve("router", pool, options) : undefined
 })
 
 /** Returns the default policy for a pool: core's default, combined with what was learned from the user's outcomes. */

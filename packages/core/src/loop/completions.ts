@@ -12,12 +12,12 @@ import { noteFailure } from "./reports.ts"
 /** The completions requested in a round. */
 interface Asked {
   count: number
-  readonly said: Array<Policy.Said>
+  readonly said: Array<Policy.ModelResponse>
 }
 
-const nothing: Policy.Said = { text: "", toolCalls: [], reasoning: "", finishReason: "stop" }
+const nothing: Policy.ModelResponse = { text: "", toolCalls: [], reasoning: "", finishReason: "stop" }
 
-const saidIn = ({ echo, finishReason, reasoning = "", text, toolCalls = [] }: Answered): Policy.Said =>
+const saidIn = ({ echo, finishReason, reasoning = "", text, toolCalls = [] }: Answered): Policy.ModelResponse =>
   defined({ text, toolCalls, reasoning, finishReason, echo })
 
 export type Completions = ReturnType<typeof completionsOf>
@@ -46,7 +46,7 @@ export const completionsOf = (
         const onDelta =
           emit &&
           ((kind: "text" | "reasoning", text: string) => emit({ type: "completion-delta", round, attempt, kind, text }))
-        let said: Policy.Said = nothing
+        let said: Policy.ModelResponse = nothing
         let reading: ReturnType<typeof read> | undefined
         let thrown: unknown
         const onAnswer = (answered: Answered) => {

@@ -17,11 +17,11 @@ import { type Worker, WorkerError, type WorkerErrorReason, type WorkerRequest } 
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import * as WorkerPools from "../task/WorkerPool.ts"
 import type { Price } from "../workflow/Price.ts"
-import type { PastRound, Said, StepAnswer } from "../workflow/StepMessages.ts"
+import type { ModelResponse, PastRound, StepAnswer } from "../workflow/StepMessages.ts"
 import * as Workflows from "../workflow/Workflow.ts"
 import { check, type EarlierStep, type Workflow, type WorkflowInput } from "../workflow/Workflow.ts"
 
-export type { Said } from "../workflow/StepMessages.ts"
+export type { ModelResponse } from "../workflow/StepMessages.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -123,13 +123,13 @@ export type Complete = <A, E extends { readonly message: string }>(options: {
    * default, completions are numbered in the order in which they start.
    */
   readonly attempt?: number | undefined
-  /** Parses the completion's text (`completion`) or the complete response (`said`). */
-  readonly read: (completion: string, said: Said) => Result.Result<A, E>
+  /** Parses the completion's text (`completion`) or the complete response (`response`). */
+  readonly read: (completion: string, response: ModelResponse) => Result.Result<A, E>
 }) => Effect.Effect<
   {
     readonly completion: string
     readonly reading: Result.Result<A, E>
-    readonly said: Said
+    readonly said: ModelResponse
     /** Index of the attempt. */
     readonly attempt: number
     /** The `echo` of the model's response. */

@@ -7,13 +7,13 @@ import * as Options from "../Options.ts"
 import type * as LanguagePolicy from "../policy/LanguagePolicy.ts"
 import { languagePolicyTable } from "../policy/languagePolicyTable.ts"
 import {
+  type ModelResponse,
   type Policy,
   type Context as PolicyContext,
   PolicyError,
   type Proposal,
   type Revising,
   type Revision,
-  type Said,
   withFallback
 } from "../policy/Policy.ts"
 import { isA, messageOf } from "../Thrown.ts"
@@ -43,7 +43,7 @@ export type ProposalInput = (WorkflowInput & { readonly isLast?: boolean | undef
  * Calls a model and resolves with its complete response. The call is charged to the run's budget, retried on failure,
  * and recorded.
  */
-export type PromiseComplete = (request: WorkerRequest & { readonly model: Worker }) => Promise<Said>
+export type PromiseComplete = (request: WorkerRequest & { readonly model: Worker }) => Promise<ModelResponse>
 
 /** The argument of a policy function. All model calls must go through `complete`. */
 export type PromiseContext<C> = Omit<C, "complete"> & { readonly complete: PromiseComplete }
@@ -191,8 +191,8 @@ const completing = (
   services: Context.Context<never>,
   problem: () => string | undefined
 ): Completing => {
-  const inFlight = new Map<Promise<Said>, AbortController>()
-  const made = async (given: Parameters<PromiseComplete>[0]): Promise<Said> => {
+  const inFlight = new Map<Promise<ModelResponse>, AbortController>()
+  const made = async (given: Parameters<PromiseComplete>[0]): Promise<ModelResponse> => {
     const detail = problem()
     if (detail !== undefined) throw new Error(detail)
     Options.check("complete", given, completeTable)

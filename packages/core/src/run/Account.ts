@@ -153,7 +153,7 @@ export interface Taken<A> {
 }
 
 /** A reservation request. */
-export interface Wanted {
+export interface ReservationRequest {
   readonly amount: Budget.Amount
   readonly call: string | undefined
   readonly occurrence: Budget.Occurrence
@@ -200,7 +200,7 @@ export interface Place<A> {
    */
   readonly take: (
     chain: ReadonlyArray<Named>,
-    wanted: Wanted,
+    wanted: ReservationRequest,
     draws: ReadonlyArray<Draw<A>>
   ) => Effect.Effect<Taken<A> | "wait" | BudgetExceeded>
   /**
@@ -349,7 +349,10 @@ const mayFree = <A>({ chain, opening }: Place<A>): boolean => {
 export const reserving = <A>(place: Place<A>): Pick<Budget.Ledger, "reserve" | "settle" | "release"> => {
   const turn = Semaphore.makeUnsafe(1)
 
-  const take = (wanted: Wanted, caller: Caller | undefined): Effect.Effect<Hold<A> | "wait", BudgetExceeded> =>
+  const take = (
+    wanted: ReservationRequest,
+    caller: Caller | undefined
+  ): Effect.Effect<Hold<A> | "wait", BudgetExceeded> =>
     Effect.suspend(() => {
       const { amount } = wanted
       const chain = place.chain()
@@ -368,7 +371,7 @@ export const reserving = <A>(place: Place<A>): Pick<Budget.Ledger, "reserve" | "
       })
     })
 
-  const refused = ({ amount }: Wanted): Effect.Effect<never, BudgetExceeded> =>
+  const refused = ({ amount }: ReservationRequest): Effect.Effect<never, BudgetExceeded> =>
     Effect.flatMap(place.standings, (standings) => {
       const found = standings.map((one) => Budget.refusal(one.limits, one, amount)).find((one) => one !== undefined)
       const { calls } = standings[0]!.total
@@ -380,7 +383,7 @@ export const reserving = <A>(place: Place<A>): Pick<Budget.Ledger, "reserve" | "
    * free enough budget.
    */
   const wait = (
-    wanted: Wanted,
+    wanted: ReservationRequest,
     caller: Caller | undefined,
     end: () => void,
     { naps, isStuck }: { readonly naps: number; readonly isStuck: boolean }
@@ -399,7 +402,7 @@ export const reserving = <A>(place: Place<A>): Pick<Budget.Ledger, "reserve" | "
       return yield* wait(wanted, caller, end, { naps: naps + 1, isStuck: false })
     })
 
-  const queue = (wanted: Wanted, caller: Caller | undefined): Effect.Effect<Hold<A>, BudgetExceeded> =>
+  const queue = (wanted: ReservationRequest, caller: Caller | undefined): Effect.Effect<Hold<A>, BudgetExceeded> =>
     Effect.suspend(() => {
       const end = caller === undefined ? () => {} : waiting(caller)
       const start = { naps: 0, isStuck: false }
@@ -425,7 +428,7 @@ export const reserving = <A>(place: Place<A>): Pick<Budget.Ledger, "reserve" | "
     reserve: (amount, call, occurrence = "replayed", caller) =>
       Effect.uninterruptible(
         Effect.suspend(() => {
-          const wanted: Wanted = { amount, call, occurrence }
+          const wanted: ReservationRequest = { amount, call, occurrence }
           return Effect.flatMap(take(wanted, caller), (taken) =>
             taken === "wait" ? queue(wanted, caller) : Effect.succeed(taken)
           )

@@ -24,7 +24,7 @@ export interface Verdict {
 }
 
 /** A model's complete response to a completion request. It is stored in full in journals; transcripts omit `echo`. */
-export interface Said {
+export interface ModelResponse {
   readonly text: string
   /** Tool calls made by the model. Empty by default. Only the policy can execute them. */
   readonly toolCalls: ReadonlyArray<ToolCall>
@@ -42,7 +42,7 @@ export interface PastRound {
   /** Check verdicts by step. `undefined` for steps without a check, or whose check did not run. */
   readonly verdicts: ReadonlyArray<Verdict | undefined>
   /** Completions requested by the policy in this round, in order. Undefined if there were no completions. */
-  readonly said?: ReadonlyArray<Said> | undefined
+  readonly said?: ReadonlyArray<ModelResponse> | undefined
 }
 
 /** The part of a workflow that is visible to a step or one of its items. */

@@ -5,11 +5,11 @@ import { stock } from "../GymTools.ts"
 import type { Stock } from "./stock.ts"
 
 /** The result of looking up an item: its stock, or the reason why there is no result. */
-export type Told = Stock | { readonly because: string }
+export type LookupResult = Stock | { readonly because: string }
 
 /** The lookup state of a request: the results received, and whether more calls are allowed. */
 export interface Lookups {
-  readonly told: ReadonlyMap<string, Told>
+  readonly results: ReadonlyMap<string, LookupResult>
   readonly canAsk: boolean
 }
 
@@ -22,7 +22,7 @@ const parsed = (json: string): Readonly<Record<string, unknown>> => {
   }
 }
 
-const stockIn = (json: string): Told => {
+const stockIn = (json: string): LookupResult => {
   const { dollars, pieces } = parsed(json)
   return typeof pieces === "number" && typeof dollars === "number" ? { pieces, dollars } : { because: json }
 }
@@ -37,7 +37,7 @@ const isCall = (message: Message): boolean => message.role === "assistant" && me
 
 /** Reads the tool calls and results from a request. */
 export const read = ({ messages, toolChoice, tools = [] }: WorkerRequest): Lookups => {
-  const told = new Map<string, Told>()
+  const told = new Map<string, LookupResult>()
   const asked = new Map<string, string>()
   for (const message of messages) {
     if (message.role === "assistant") {
@@ -48,11 +48,11 @@ export const read = ({ messages, toolChoice, tools = [] }: WorkerRequest): Looku
     if (article !== undefined) told.set(article, stockIn(text(message)))
   }
   const isOther = typeof toolChoice === "object" && toolChoice.name !== stock.name
-  return { told, canAsk: tools.some(({ name }) => name === stock.name) && toolChoice !== "none" && !isOther }
+  return { results: told, canAsk: tools.some(({ name }) => name === stock.name) && toolChoice !== "none" && !isOther }
 }
 
 /** Creates tool calls for items. Their ids are numbered after the calls already made. */
-export const calls = (articles: ReadonlyArray<string>, { told }: Lookups): ReadonlyArray<WorkerPart> =>
+export const calls = (articles: ReadonlyArray<string>, { results: told }: Lookups): ReadonlyArray<WorkerPart> =>
   articles.map((article, index) => ({
     type: "tool-call",
     id: `call-${told.size + index + 1}`,

@@ -82,7 +82,7 @@ interface Call {
 
 /** Returns the tool's result for an item. If there is no result yet, records the item for lookup. */
 const lookUp =
-  ({ lookups: { told }, wanted }: Call): LookUp =>
+  ({ lookups: { results: told }, wanted }: Call): LookUp =>
   (article) => {
     const known = told.get(article)
     if (known === undefined) wanted.add(article)
@@ -90,7 +90,7 @@ const lookUp =
   }
 
 /** Returns the reason why a question from a supported family could not be answered. */
-const obstacle = ({ lookups: { told }, wanted }: Call): string => {
+const obstacle = ({ lookups: { results: told }, wanted }: Call): string => {
   if (wanted.size > 0) return `I was not given the tool "${stock.name}", which knows ${[...wanted].join(" and ")}`
   const [failure] = [...told.values()].flatMap((one) => ("because" in one ? [one.because] : []))
   return failure === undefined ? "this is too hard for me" : failure.replace(/\.$/, "")

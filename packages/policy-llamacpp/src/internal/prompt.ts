@@ -18,7 +18,7 @@ export interface Prompter {
 }
 
 const items = (request: WorkerRequest): Array<ChatHistoryItem> => [
-  ...ToolText.told(request).map(({ content, role }): ChatHistoryItem => {
+  ...ToolText.plainConversation(request).map(({ content, role }): ChatHistoryItem => {
     if (role === "assistant") return { type: "model", response: [content] }
     return { type: role, text: content }
   }),
@@ -32,7 +32,7 @@ const withStart = ({ tokens }: LlamaModel, prompt: ReadonlyArray<Token>): Readon
 
 const ofTexts = (model: LlamaModel, text: (messages: ReadonlyArray<PlainMessage>) => string, hasControls: boolean) => ({
   tokens: (request: WorkerRequest) => {
-    const prompt = withStart(model, model.tokenize(text(ToolText.told(request)), hasControls))
+    const prompt = withStart(model, model.tokenize(text(ToolText.plainConversation(request)), hasControls))
     const { bos, eos } = model.tokens
     // The first prediction requires at least one prompt token.
     return prompt.length > 0 ? prompt : [bos ?? eos!]

@@ -76,7 +76,7 @@ const spoken = (messages: ReadonlyArray<Message.Message>): Array<Message.PlainMe
 }
 
 /** Converts a conversation to plain text, including instructions about tools and the required output format. */
-export const told = (request: WorkerRequest): ReadonlyArray<Message.PlainMessage> => {
+export const plainConversation = (request: WorkerRequest): ReadonlyArray<Message.PlainMessage> => {
   const tools = toolsOf(request)
   const rules = [tools.length === 0 ? "" : introduce(tools, request.toolChoice), shapeOf(request.output)]
   const added = rules.filter((rule) => rule !== "").join("\n\n")

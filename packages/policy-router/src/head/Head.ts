@@ -164,7 +164,7 @@ const isPossible = (role: Role, { hasAnswer, isDoubted, turn }: Situation): bool
 }
 
 /** Constraints on a decision. */
-export interface Wanted {
+export interface Constraints {
   /** Ids of the workers that may be called. Default: all. */
   readonly among?: ReadonlyArray<string> | undefined
   /** The worker that gave the current answer. A different worker verifies it if there is one. */
@@ -172,7 +172,7 @@ export interface Wanted {
 }
 
 /** Chooses the next turn of a run. `place` is the result of {@link place} for the question. */
-export const decide = (head: Head, place: Float32Array, situation: Situation, wanted: Wanted = {}): Choice => {
+export const decide = (head: Head, place: Float32Array, situation: Situation, wanted: Constraints = {}): Choice => {
   const said = logits(head, place, situation)
   const possible = roles.map((role, at) => (isPossible(role, situation) ? said.roles[at]! : Number.NEGATIVE_INFINITY))
   const role = roles[argmax(possible)]!

@@ -101,7 +101,7 @@ describe("Head", () => {
     Effect.gen(function* () {
       const { examples, head } = yield* fitted(halves)
       const place = Head.place(head, examples[0]!.point)
-      const decide = (one: Head.Head, situation: Partial<Head.Situation>, wanted?: Head.Wanted) =>
+      const decide = (one: Head.Head, situation: Partial<Head.Situation>, wanted?: Head.Constraints) =>
         Head.decide(one, place, { ...Head.atStart, ...situation }, wanted)
       const stops = byHand(head, (row) => [[row("stop"), 1]])
       assert.notStrictEqual(decide(stops, {}).role, "stop")

@@ -23,7 +23,7 @@ export const textOf = (value: unknown): string => {
   if (Array.isArray(value) && value.length === 0) return "{}"
   return typeof value === "object" && value !== null && !Array.isArray(value)
     ? JSON.stringify(value)
-    : Json.said(value, "a call's arguments")
+    : Json.textChunk(value, "a call's arguments")
 }
 
 /** Strings that models and servers send for a tool call without arguments. */
@@ -85,4 +85,4 @@ export const whole = (text: string, last = ""): string => {
 
 /** Returns the id of a call as a string; some servers send a number. */
 export const idOf = (value: unknown): string =>
-  typeof value === "number" ? String(value) : Json.said(value, "a call's id")
+  typeof value === "number" ? String(value) : Json.textChunk(value, "a call's id")

@@ -145,7 +145,7 @@ export const isOpen = (word: string): boolean => nothing.has(plain(word))
 export const wordIn = (value: unknown, field: string): string => {
   const [first = value] = Json.items(value)
   const { reason, type } = Json.fields(first)
-  return Json.text(type) ?? Json.text(reason) ?? Json.said(first, field)
+  return Json.text(type) ?? Json.text(reason) ?? Json.textChunk(first, field)
 }
 
 const meaningOf = (word: string): FinishReason | undefined =>

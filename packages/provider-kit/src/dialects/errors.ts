@@ -17,7 +17,7 @@ import * as Json from "../VendorJson.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /** The parts of an error that could be read. */
-export interface Told {
+export interface ErrorDetails {
   /** Its messages, outermost first, without duplicates. */
   readonly words: ReadonlyArray<string>
   /** Its codes, types and status names, innermost first. */
@@ -285,7 +285,7 @@ const titleOf = (page: string): string | undefined => /<title[^>]*>([^<]{1,300})
 const isPage = (text: string): boolean => /^\s*<(?:!doctype|html|head|body)/i.test(text.slice(0, 200))
 
 /** Reads an error from a JSON value or a string. */
-export const read = (error: unknown): Told => {
+export const read = (error: unknown): ErrorDetails => {
   const reading: Reading = { words: [], codes: [], seen: 0 }
   if (typeof error === "string" && isPage(error)) {
     const words = titleOf(error.slice(0, longestJson)) ?? error
@@ -303,28 +303,30 @@ const wells: ReadonlySet<unknown> = new Set([false, "", 0, "0", 200, "200", "nul
  * Whether a value contains information. Servers written in languages without optional fields send an empty error with
  * each chunk: `{}`, `[]`, empty strings, or the code 0.
  */
-export const isSaid = (value: unknown, depth = 0): boolean => {
+export const hasInformation = (value: unknown, depth = 0): boolean => {
   if (value === undefined || value === null || wells.has(value)) return false
-  return typeof value !== "object" || (depth < deepest && Object.values(value).some((one) => isSaid(one, depth + 1)))
+  return (
+    typeof value !== "object" || (depth < deepest && Object.values(value).some((one) => hasInformation(one, depth + 1)))
+  )
 }
 
 /** Whether an event consists only of an error: FastAPI's format, a flat error, or a proxy's error. */
 const isError = (event: Json.Fields): boolean => {
   if (event.type === "error" || event.object === "error" || event.event === "error") return true
-  if (isSaid(event.errors) || isSaid(event.detail) || event.success === false) return true
-  if (isSaid(Json.fields(event.header).code)) return true
+  if (hasInformation(event.errors) || hasInformation(event.detail) || event.success === false) return true
+  if (hasInformation(Json.fields(event.header).code)) return true
   return (
     messageFields.some((name) => typeof event[name] === "string") &&
-    [...codeFields, "error_code"].some((name) => isSaid(event[name]))
+    [...codeFields, "error_code"].some((name) => hasInformation(event[name]))
   )
 }
 
 /** Returns the error in an event or in its choice; `undefined` if there is no error. */
 export const errorIn = (event: Json.Fields, choice: Json.Fields = {}): unknown => {
-  if (isSaid(event.error)) return event.error
-  if (isSaid(choice.error)) return choice.error
+  if (hasInformation(event.error)) return event.error
+  if (hasInformation(choice.error)) return choice.error
   const { error } = Json.fields(choice.delta ?? choice.message)
-  if (isSaid(error)) return error
+  if (hasInformation(error)) return error
   const { status_code: code } = Json.fields(event.base_resp)
   if (typeof code === "number" && code !== 0) return event.base_resp
   return Json.items(event.choices).length === 0 && isError(event) ? event : undefined
@@ -334,7 +336,7 @@ export const errorIn = (event: Json.Fields, choice: Json.Fields = {}): unknown =
 const hollow = /^(?:provider returned error|bad request|error|unknown error|an error occurred|request failed)\.?$/i
 
 /** Joins all messages of an error. Messages that carry no information are dropped if others remain. */
-export const messageOf = ({ codes, words }: Told): string => {
+export const messageOf = ({ codes, words }: ErrorDetails): string => {
   const telling = words.filter((text) => !hollow.test(text))
   const said = (telling.length === 0 ? words : telling).filter(
     (text, index, all) => !all.some((other, at) => at !== index && other.length > text.length && other.includes(text))
@@ -347,7 +349,7 @@ export const messageOf = ({ codes, words }: Told): string => {
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Appends the name of the rejected parameter unless the message contains it. */
-const withParam = (message: string, { param }: Told): string =>
+const withParam = (message: string, { param }: ErrorDetails): string =>
   param === undefined || message.includes(param.split(".")[0]!)
     ? message
     : `${message} (parameter: ${param.slice(0, 100)})`
@@ -356,7 +358,7 @@ const withParam = (message: string, { param }: Told): string =>
 const isFlagged = (status: number | undefined, message: string): boolean =>
   status === 403 && /\b(?:flagged|moderation)\b/i.test(message)
 
-const withDelay = (reason: WorkerErrorReason, { retryAfterMillis, words }: Told): WorkerErrorReason =>
+const withDelay = (reason: WorkerErrorReason, { retryAfterMillis, words }: ErrorDetails): WorkerErrorReason =>
   (reason._tag === "RateLimited" || reason._tag === "Overloaded") && reason.retryAfterMillis === undefined
     ? (defined({
         ...reason,
@@ -365,7 +367,7 @@ const withDelay = (reason: WorkerErrorReason, { retryAfterMillis, words }: Told)
     : reason
 
 const reasonOf = (
-  told: Told,
+  told: ErrorDetails,
   status: number | undefined,
   surroundings: VendorError.Surroundings,
   header?: (name: string) => string | null
@@ -384,7 +386,7 @@ const reasonOf = (
 }
 
 /** Returns the most specific status. If a gateway forwards an error, this is the status of the original error. */
-const statusOf = (status: number, told: Told): number =>
+const statusOf = (status: number, told: ErrorDetails): number =>
   told.status !== undefined && (status < 300 || status === 500 || status === 502) ? told.status : status
 
 const empty: Readonly<Record<number, string>> = {

@@ -84,7 +84,7 @@ const partOf = (value: unknown, name: string, depth: number): Content => {
     const inner = content(thoughtOf(part), name, depth + 1)
     return { ...nothing, reasoning: inner.text + inner.reasoning }
   }
-  if (part.type === "refusal") return { ...nothing, text: Json.said(part.refusal, name) }
+  if (part.type === "refusal") return { ...nothing, text: Json.textChunk(part.refusal, name) }
   if (texts.has(part.type)) {
     const inner = part.text === undefined ? part.content : part.text
     if (inner === undefined && value !== null) throw unreadable(`a part of ${name} has no text`)

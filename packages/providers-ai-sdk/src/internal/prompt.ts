@@ -52,7 +52,7 @@ const partsOf = (content: Message.Content, target: Target): Array<LanguageModelV
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Returns tool call input. A value other than an object is stored under the AI SDK's name for it. */
-const saidOf = (part: ModelTurn.Said): Said => {
+const saidOf = (part: ModelTurn.TurnPart): Said => {
   const providerOptions = part.metadata as SharedV4ProviderOptions | undefined
   if (part.type !== "tool-call") return defined({ type: part.type, text: part.text, providerOptions })
   const { call } = part
@@ -94,7 +94,7 @@ const resultsOf = (results: ReadonlyArray<Message.ToolMessage>, target: Target):
 
 const turnOf = (message: Exclude<Message.Message, Message.ToolMessage>, target: Target): LanguageModelV4Message => {
   if (message.role === "assistant")
-    return { role: "assistant", content: ModelTurn.said(message, target.model).map(saidOf) }
+    return { role: "assistant", content: ModelTurn.turnParts(message, target.model).map(saidOf) }
   if (message.role === "user") return { role: "user", content: partsOf(message.content, target) }
   return { role: "system", content: message.content }
 }

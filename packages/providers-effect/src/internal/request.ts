@@ -31,7 +31,7 @@ const partsOf = (content: Message.Content): ReadonlyArray<Prompt.UserMessagePart
   Message.parts(content).map((part) => (part.type === "text" ? part : fileOf(part)))
 
 /** Returns tool call parameters. A value other than an object is wrapped, because some models accept only objects. */
-const saidOf = (part: ModelTurn.Said): Prompt.AssistantMessagePartEncoded => {
+const saidOf = (part: ModelTurn.TurnPart): Prompt.AssistantMessagePartEncoded => {
   const options = part.metadata as Prompt.ProviderOptions | undefined
   if (part.type !== "tool-call") return defined({ type: part.type, text: part.text, options })
   const { id, name } = part.call
@@ -65,7 +65,8 @@ const resultsOf = (results: ReadonlyArray<Message.ToolMessage>): ReadonlyArray<P
 }
 
 const turnOf = (message: Exclude<Message.Message, Message.ToolMessage>, model: string): Prompt.MessageEncoded => {
-  if (message.role === "assistant") return { role: "assistant", content: ModelTurn.said(message, model).map(saidOf) }
+  if (message.role === "assistant")
+    return { role: "assistant", content: ModelTurn.turnParts(message, model).map(saidOf) }
   if (message.role === "user") return { role: "user", content: partsOf(message.content) }
   return { role: "system", content: message.content }
 }

@@ -67,7 +67,7 @@ const pieceOf = (value: unknown): Piece => {
   return {
     index: indexOf(piece.index),
     id: Arguments.idOf(piece.id),
-    name: Json.said(called.name, "a tool's name"),
+    name: Json.textChunk(called.name, "a tool's name"),
     arguments: Arguments.textOf(called.arguments ?? called.input ?? called.parameters ?? called.args),
     extra: extraOf(piece)
   }

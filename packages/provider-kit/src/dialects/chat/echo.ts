@@ -42,7 +42,7 @@ const withDetail = (details: ReadonlyArray<Json.Fields>, value: unknown): Readon
 export const takeEcho = (echo: Echo | undefined, delta: Json.Fields, field: Field | undefined): Echo | undefined => {
   const value = field === undefined ? undefined : (delta[field] ?? undefined)
   if (field === undefined || value === undefined) return echo
-  if (field === "reasoning_content") return `${typeof echo === "string" ? echo : ""}${Json.said(value, field)}`
+  if (field === "reasoning_content") return `${typeof echo === "string" ? echo : ""}${Json.textChunk(value, field)}`
   return Json.array(value, field).reduce(withDetail, typeof echo === "string" ? [] : (echo ?? []))
 }
 

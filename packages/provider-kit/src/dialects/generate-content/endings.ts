@@ -47,7 +47,7 @@ export const endingOf = ({ finishMessage, finishReason }: Json.Fields): Ending |
 /** Returns the failure for a blocked prompt; `undefined` if the prompt was not blocked. */
 export const blockedOf = (promptFeedback: unknown): WorkerErrorReason | undefined => {
   const { blockReason, blockReasonMessage } = Json.fields(promptFeedback)
-  if (!Errors.isSaid(blockReason) || unspecified.test(String(blockReason))) return undefined
+  if (!Errors.hasInformation(blockReason) || unspecified.test(String(blockReason))) return undefined
   const said = Json.text(blockReasonMessage) ?? Json.text(blockReason) ?? "no reason given"
   return { _tag: "ContentFiltered", detail: `the prompt was blocked: ${said}` }
 }

@@ -52,7 +52,7 @@ const statusOfRpc: Readonly<Record<string, number>> = {
   UNAVAILABLE: 503
 }
 
-const read = (body: unknown, told: Errors.Told): Refusal => {
+const read = (body: unknown, told: Errors.ErrorDetails): Refusal => {
   const status = told.codes.find((code) => Object.hasOwn(statusOfRpc, code)) ?? ""
   return {
     message: Errors.messageOf(told),
@@ -101,7 +101,7 @@ const contextOf = (message: string) => {
 const withDelay = (
   reason: WorkerErrorReason,
   { headers, nowMillis = 0 }: Facts,
-  told: Errors.Told
+  told: Errors.ErrorDetails
 ): WorkerErrorReason => {
   if (reason._tag !== "RateLimited" && reason._tag !== "Overloaded") return reason
   const after = FailedCall.retryAfterMillis((name) => headers?.get(name), nowMillis) ?? told.retryAfterMillis

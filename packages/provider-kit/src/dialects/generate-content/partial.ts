@@ -35,7 +35,7 @@ export const isPiece = (call: Json.Fields, open: Open | undefined): boolean =>
 
 /** Adds a piece to a call. */
 export const take = (open: Open | undefined, call: Json.Fields, signature: string | undefined): Open => {
-  const name = open?.name ?? Json.said(call.name, "a function's name")
+  const name = open?.name ?? Json.textChunk(call.name, "a function's name")
   if (name === "") throw unreadable("a function call has no name")
   const values = Json.items(call.partialArgs)
   return {

@@ -105,7 +105,7 @@ type Call = Extract<WorkerPart, { type: "tool-call" }>
 /** Returns a function call, which Google sends in one piece; `undefined` if the same call has already arrived. */
 const callOf = (value: unknown, calls: ReadonlyArray<Called>, makeId: () => string): Call | undefined => {
   const call = Json.object(value, "a function call")
-  const name = Json.said(call.name, "a function's name")
+  const name = Json.textChunk(call.name, "a function's name")
   if (name === "") throw unreadable("a function call has no name")
   const given = Arguments.idOf(call.id)
   const text = argumentsOf(call.args)
@@ -115,7 +115,7 @@ const callOf = (value: unknown, calls: ReadonlyArray<Called>, makeId: () => stri
 }
 
 const textOf = (value: unknown): string =>
-  Array.isArray(value) ? content(value, "a part's text").text : Json.said(value, "a part's text")
+  Array.isArray(value) ? content(value, "a part's text").text : Json.textChunk(value, "a part's text")
 
 interface Read extends Pick<State, "calls" | "signatures" | "open"> {
   readonly parts: ReadonlyArray<WorkerPart>
@@ -257,7 +257,7 @@ const next = (state: State, event: unknown, messages: ReadonlyArray<Message>): S
   if (Array.isArray(event)) return nextOf(state, event, messages)
   const outer = spelled(event, "an event")
   const chunk = isAnswer(outer) || outer.response === undefined ? outer : spelled(outer.response, "a response")
-  if (Errors.isSaid(chunk.error)) {
+  if (Errors.hasInformation(chunk.error)) {
     return { state, parts: none, failure: reasonOfEvent(chunk.error) }
   }
   return isAnswer(chunk) ? add(state, chunk, messages) : foreign(state, chunk)

@@ -63,11 +63,11 @@ const blockOf = (start: Json.Fields, blocks: Blocks, message: string): Block => 
     case "reasoning":
       return {
         type: "thinking",
-        thinking: Json.said(start.thinking, "thinking"),
-        signature: Json.said(start.signature, "a signature")
+        thinking: Json.textChunk(start.thinking, "thinking"),
+        signature: Json.textChunk(start.signature, "a signature")
       }
     case "redacted_thinking":
-      return { type: "redacted_thinking", data: Json.said(start.data, "thinking") }
+      return { type: "redacted_thinking", data: Json.textChunk(start.data, "thinking") }
     case "text":
       return { type: "text", length: typeof start.text === "string" ? start.text.length : 0 }
     default:
@@ -119,7 +119,7 @@ const isPlaceholder = (text: string): boolean => text === "{}"
  */
 export const extendCall = (blocks: Blocks, index: unknown, value: unknown): Next => {
   const piece =
-    typeof value === "object" && value !== null ? JSON.stringify(value) : Json.said(value, "a piece of a call")
+    typeof value === "object" && value !== null ? JSON.stringify(value) : Json.textChunk(value, "a piece of a call")
   const place = placeOfPiece(blocks, index)
   if (place === -1 && piece !== "") throw unreadable("a tool call has no start event")
   const call = callIn(blocks, place)

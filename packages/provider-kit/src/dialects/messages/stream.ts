@@ -74,7 +74,7 @@ const begun = (state: State, event: Json.Fields): Step<State> => {
   if (block.type === "text") return withSources(spoken(next, "text", textOf(block.text)), block)
   if (block.type === undefined && typeof block.text === "string") return spoken(next, "text", block.text)
   if (thoughts.has(block.type))
-    return spoken(next, "reasoning", Json.said(block.thinking ?? block.reasoning, "thinking"))
+    return spoken(next, "reasoning", Json.textChunk(block.thinking ?? block.reasoning, "thinking"))
   return known.test(String(block.type)) ? silent(next) : { ...silent(next), warning: skipped(block.type) }
 }
 
@@ -88,7 +88,7 @@ const kindOfDelta = (delta: Json.Fields): unknown => {
 
 /** Returns text from a string or a list of parts. */
 const textOf = (value: unknown): string =>
-  Array.isArray(value) ? content(value, "text").text : Json.said(value, "text")
+  Array.isArray(value) ? content(value, "text").text : Json.textChunk(value, "text")
 
 /** Applies a delta to a block. Unknown kinds are ignored. */
 const added = (state: State, { delta: value, index }: Json.Fields): Step<State> => {
@@ -101,11 +101,11 @@ const added = (state: State, { delta: value, index }: Json.Fields): Step<State> 
     }
     case "reasoning_delta":
     case deltas.thinking: {
-      const text = Json.said(delta.thinking ?? delta.reasoning ?? delta.text, "thinking")
+      const text = Json.textChunk(delta.thinking ?? delta.reasoning ?? delta.text, "thinking")
       return spoken({ ...state, blocks: Blocks.extend(state.blocks, index, "thinking", text) }, "reasoning", text)
     }
     case deltas.signature: {
-      const signature = Json.said(delta.signature, "a signature")
+      const signature = Json.textChunk(delta.signature, "a signature")
       return silent({ ...state, blocks: Blocks.extend(state.blocks, index, "signature", signature) })
     }
     case deltas.input: {
@@ -210,8 +210,8 @@ const completed = (state: State, event: Json.Fields): Step<State> => {
 
 /** Returns the kind of an event. Some proxies omit its type, or send errors in another vendor's format. */
 const kindOf = (event: Json.Fields): string => {
-  if (Errors.isSaid(event.error)) return "error"
-  const type = Json.said(event.type, "type")
+  if (Errors.hasInformation(event.error)) return "error"
+  const type = Json.textChunk(event.type, "type")
   if (type !== "") return type
   if (event.role === "assistant" && event.content !== undefined) return "message"
   if (isObject(event.message)) return events.messageStart

@@ -101,9 +101,9 @@ const give = (call: Call): readonly [Call, ReadonlyArray<WorkerPart>] => {
 
 const known = (call: Call, item: Json.Fields): Call => ({
   ...call,
-  id: call.id || Arguments.idOf(item.call_id) || Json.said(item.id, "an item's id"),
-  name: call.name || Json.said(calledIn(item).name, "a tool's name"),
-  itemId: call.itemId || Json.said(item.id, "an item's id")
+  id: call.id || Arguments.idOf(item.call_id) || Json.textChunk(item.id, "an item's id"),
+  name: call.name || Json.textChunk(calledIn(item).name, "a tool's name"),
+  itemId: call.itemId || Json.textChunk(item.id, "an item's id")
 })
 
 const putAt = (calls: Calls, place: number, call: Call, before: Call | undefined): Taken => {

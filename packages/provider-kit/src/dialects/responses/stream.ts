@@ -290,7 +290,7 @@ const completed = (state: State, last: Json.Fields): Step<State> => {
 const isFailed = (status: unknown): boolean => status === "failed" || status === "cancelled"
 
 const failure = (last: Json.Fields): WorkerErrorReason | undefined => {
-  if (Errors.isSaid(last.error)) return Errors.reasonOfEvent(last.error)
+  if (Errors.hasInformation(last.error)) return Errors.reasonOfEvent(last.error)
   if (!isFailed(last.status)) return undefined
   return { _tag: "Overloaded", detail: `the answer ended with status "${last.status}" without a reason` }
 }
@@ -391,7 +391,7 @@ const next = (state: State, event: unknown, isBackground: boolean): Step<State> 
   if (isWhole(fields)) return whole(state, fields)
   if (fields.type === undefined && isWhole(Json.fields(fields.response)))
     return whole(state, Json.fields(fields.response))
-  const handler = Json.meaning(handlers, Json.said(fields.type, "type"))
+  const handler = Json.meaning(handlers, Json.textChunk(fields.type, "type"))
   if (handler !== undefined) return handler(state.hasBegun ? state : { ...state, hasBegun: true }, fields, isBackground)
   const error = Errors.errorIn(fields)
   if (error !== undefined) return { state, parts: nothing, failure: Errors.reasonOfEvent(error) }
