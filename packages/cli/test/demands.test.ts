@@ -242,7 +242,7 @@ const all = (expected: Expected): Demand["of"] => ({
 
 const inWords = { sent: (body: Json) => JSON.stringify(body).includes("Answer with JSON") } as const
 const config = (body: Json): Json => body.toolConfig.functionCallingConfig
-const always = { refused: /claude-opus-5-5.*toolChoice.*another model/s } as const
+const always = { refused: /claude-opus-5-5.*tool_choice.*another model/s } as const
 const isShapedChat = (body: Json): boolean => body.response_format.json_schema.schema.required[0] === "city"
 const isShapedResponses = (body: Json): boolean => body.text.format.schema.required[0] === "city"
 const isShapedMessages = (body: Json): boolean => body.output_config.format.schema.required[0] === "city"
@@ -305,7 +305,7 @@ const demands: Readonly<Record<string, Demand>> = {
       (body) => body.parallel_tool_calls === false,
       (body) => body.tool_choice.disable_parallel_tool_use === true,
       () => true,
-      { gemini: { notice: /parallelToolCalls/ }, "older gemini": { notice: /parallelToolCalls/ } }
+      { gemini: { notice: /parallel_tool_calls/ }, "older gemini": { notice: /parallel_tool_calls/ } }
     )
   },
   "an output limit": {
