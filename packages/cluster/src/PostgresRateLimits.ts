@@ -9,6 +9,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as RateLimiter from "effect/persistence/RateLimiter"
+import { databaseNow } from "./internal/owner.ts"
 import type { Postgres } from "./Postgres.ts"
 
 /** Maximum time to wait for the database, in milliseconds. A rate limit is not worth a longer delay of every call. */
@@ -46,15 +47,14 @@ const unavailable = (message: string, cause?: unknown) =>
  */
 export const layer = ({ run, schema }: Postgres): Layer.Layer<RateLimiter.RateLimiterStore> => {
   const table = `${schema}.paces`
-  const now = "extract(epoch FROM clock_timestamp())::double precision * 1000"
-  const fullAt = `greatest(known.requests_full_at, ${now}) + $2::double precision`
+  const fullAt = `greatest(known.requests_full_at, ${databaseNow}) + $2::double precision`
   // The row is created full. The update is skipped if the bucket has too few tokens.
   const take = `
     INSERT INTO ${table} AS known (name, requests_full_at, tokens_full_at)
-    VALUES ($1::text, ${now} + $2::double precision, 0)
-    ON CONFLICT (name) DO UPDATE SET requests_full_at = ${fullAt} WHERE ${fullAt} - ${now} <= $3::double precision
-    RETURNING requests_full_at - ${now}`
-  const look = `SELECT ${fullAt} - ${now} FROM ${table} AS known WHERE name = $1::text`
+    VALUES ($1::text, ${databaseNow} + $2::double precision, 0)
+    ON CONFLICT (name) DO UPDATE SET requests_full_at = ${fullAt} WHERE ${fullAt} - ${databaseNow} <= $3::double precision
+    RETURNING requests_full_at - ${databaseNow}`
+  const look = `SELECT ${fullAt} - ${databaseNow} FROM ${table} AS known WHERE name = $1::text`
 
   /** Takes tokens, and returns the time in which the bucket would be full, in milliseconds. Overdrafts are not stored. */
   const millisUntilFull = (name: string, takeMillis: number, capacityMillis: number) =>

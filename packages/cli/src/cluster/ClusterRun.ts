@@ -48,7 +48,10 @@ const works = Effect.fnUntraced(function* (input: WorkInput): Effect.fn.Return<v
   const conductor = Conductor.make(yield* RunOptions.resolve(config, input, { profiles }))
   const address = { ...input.address, listenHost: Option.getOrUndefined(input.listen) }
   const isGym = RunOptions.isGym(config, input)
-  const database = yield* Database.open(input.database, Effect.succeed(config), Database.waiting())
+  const usesDatabase = config.limits !== undefined || Retention.periodOf(input.keep, config) !== undefined
+  const database = usesDatabase
+    ? yield* Database.open(input.database, Effect.succeed(config), Database.waiting())
+    : undefined
   const working = Effect.scoped(
     Effect.gen(function* () {
       const runs = yield* orFail(

@@ -257,7 +257,7 @@ const databaseOf = Effect.fnUntraced(function* (input: EvalInput) {
   }
   const wrong = Object.entries(alone).find(([, isGiven]) => isGiven)
   if (wrong !== undefined) return yield* usage(`--${wrong[0]} cannot be combined with --on.`)
-  return yield* Database.open(input.on, Effect.succeed({}), Database.waiting())
+  return yield* Database.openShared(input.on)
 })
 
 /** After an interruption, prints where the results are and how to continue. */

@@ -273,6 +273,10 @@ export const open = Effect.fnUntraced(function* (
   }
 })
 
+/** Opens the database of a flag, with which several machines share work. Returns `undefined` if the flag is absent. */
+export const openShared = (url: Option.Option<Redacted.Redacted>) =>
+  Option.isNone(url) ? Effect.undefined : open(url, Effect.succeed({}), waiting())
+
 /**
  * Rejects file flags for data that is stored in the database, because other servers could not access those files.
  * `--keys none` is allowed.

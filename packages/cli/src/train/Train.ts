@@ -77,9 +77,6 @@ interface Announced {
   readonly iterations?: number | undefined
 }
 
-const databaseOf = (url: Option.Option<Redacted.Redacted>) =>
-  Option.isNone(url) ? Effect.undefined : Database.open(url, Effect.succeed({}), Database.waiting())
-
 /** Returns the stores shared with the machines that generate rollouts. */
 const machinesOf = Effect.fnUntraced(function* ({ folder, recipe }: Setting, { cluster }: Database.Database) {
   const { announce, make } = yield* Effect.promise(() => import("./TrainMachines.ts"))
@@ -92,7 +89,7 @@ const run = (setting: Setting, begin: Begin): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
       const { config, folder, json, training } = setting
-      const database = yield* databaseOf(setting.on)
+      const database = yield* Database.openShared(setting.on)
       const machines = database && (yield* machinesOf(setting, database))
       const engine = yield* Effect.mapError(Preparation.openEngine(training), (error) => failed(error.message))
       const parts = Preparation.partsOf(training, engine)
@@ -132,7 +129,7 @@ const askedOf = (input: TrainInput, config: Config): Effect.Effect<RecipeFile.As
 const joined = (input: TrainInput, name: string): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
-      const database = yield* databaseOf(input.on)
+      const database = yield* Database.openShared(input.on)
       if (database === undefined)
         return yield* usage("--join requires the database of the training. Pass --on postgres://…")
       const given = [

@@ -5,6 +5,7 @@
  * then delays calls that the vendor would reject. Header names differ between vendors, so workers supply the names;
  * this module parses the values.
  */
+import { durationMillis } from "./vendorWords.ts"
 
 /** The remaining allowance for a single limit. */
 export interface Level {
@@ -43,10 +44,6 @@ export interface HeaderSource {
   readonly get: (name: string) => string | null | undefined
 }
 
-const units = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1, us: 1e-3, µs: 1e-3, ns: 1e-6 } as const
-
-const duration = /^(?:\d+(?:\.\d+)?(?:h|ms|m|s|us|µs|ns))+$/
-
 /**
  * Parses the value of a reset header. Returns the time until the reset in milliseconds, or `undefined` if the value is
  * invalid.
@@ -70,12 +67,8 @@ const duration = /^(?:\d+(?:\.\d+)?(?:h|ms|m|s|us|µs|ns))+$/
  */
 export const readReset = (text: string, now: number): number | undefined => {
   const value = text.trim()
-  if (duration.test(value)) {
-    return [...value.matchAll(/([\d.]+)(h|ms|m|s|us|µs|ns)/g)].reduce(
-      (sum, [, amount, unit]) => sum + Number(amount) * units[unit as keyof typeof units],
-      0
-    )
-  }
+  const duration = durationMillis(value)
+  if (duration !== undefined) return duration
   const number = /^-?[\d.]+$/.test(value) ? Number(value) : Number.NaN
   if (number >= 1e11) return Math.max(0, number - now)
   if (number >= 1e9) return Math.max(0, number * 1_000 - now)

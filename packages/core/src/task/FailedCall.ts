@@ -7,7 +7,7 @@
  */
 import { defined } from "../Fields.ts"
 import { messageOf } from "../Thrown.ts"
-import { meaningOfWords, vendorCodes } from "./vendorWords.ts"
+import { durationMillis, meaningOfWords, vendorCodes } from "./vendorWords.ts"
 import type { WorkerErrorReason } from "./Worker.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -120,14 +120,8 @@ const sizes = (message: string) => {
   return { contextTokens, neededTokens }
 }
 
-const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
-
-/** Parses a duration with units, such as `7s`, `500ms` or `1m30s`, which some servers send instead of seconds. */
-const durationMillis = (text: string): number | undefined => {
-  if (!/^\s*(?:\d{1,9}(?:\.\d{1,9})?(?:ms|[hms])){1,4}\s*$/.test(text)) return undefined
-  const pieces = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|[hms])/g)]
-  return pieces.reduce((sum, [, amount, unit]) => sum + Number(amount) * units[unit!]!, 0)
-}
+/** Durations with units that some servers send instead of seconds, such as `7s`, `500ms` or `1m30s`. */
+const duration = /^\s*(?:\d{1,9}(?:\.\d{1,9})?(?:ms|[hms])){1,4}\s*$/
 
 /**
  * Returns the delay requested by the `retry-after-ms` or `retry-after` header (in seconds, with units or as a date), in
@@ -141,8 +135,7 @@ export const retryAfterMillis = (header: Header, nowMillis: number): number | un
   const after = header("retry-after")
   const seconds = wait(after)
   if (seconds !== undefined) return finite(Math.ceil(seconds * 1000))
-  const duration = durationMillis(after ?? "")
-  if (duration !== undefined) return finite(Math.ceil(duration))
+  if (after && duration.test(after)) return finite(Math.ceil(durationMillis(after.trim())!))
   const date = Date.parse(after ?? "")
   return Number.isNaN(date) || date < nowMillis ? undefined : date - nowMillis
 }

@@ -233,3 +233,16 @@ export const vendorCodes: Readonly<Record<string, WorkerErrorReason["_tag"]>> = 
   tool_use_failed: "Malformed",
   json_validate_failed: "Malformed"
 }
+
+const units = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1, us: 1e-3, µs: 1e-3, ns: 1e-6 } as const
+
+const duration = /^(?:\d+(?:\.\d+)?(?:h|ms|m|s|us|µs|ns))+$/
+
+/** Parses a duration with units, such as `7s`, `6m0s` or `17ms`. Returns milliseconds, or `undefined` if it is invalid. */
+export const durationMillis = (text: string): number | undefined =>
+  duration.test(text)
+    ? [...text.matchAll(/([\d.]+)(h|ms|m|s|us|µs|ns)/g)].reduce(
+        (sum, [, amount, unit]) => sum + Number(amount) * units[unit as keyof typeof units],
+        0
+      )
+    : undefined

@@ -115,16 +115,6 @@ const received = (pieces: Pieces, { media }: JsonScan, digest: string | undefine
   json: Steps.paced(() => read(pieces, media))
 })
 
-/** Calls a function and converts a thrown `ApiError` into a failure. Any other exception becomes a defect. */
-export const attempt = <A>(read: () => A): Effect.Effect<A, ApiError> =>
-  Effect.suspend(() => {
-    try {
-      return Effect.succeed(read())
-    } catch (error) {
-      return error instanceof ApiError ? Effect.fail(error) : Effect.die(error)
-    }
-  })
-
 /**
  * Receives text that arrived in one piece, such as a WebSocket frame. Large text is processed over several event loop
  * turns.

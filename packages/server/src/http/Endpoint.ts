@@ -268,13 +268,13 @@ const begin = Effect.fnUntraced(function* <State>(
   /** Yields between the stages of a large request, so that other requests can run. */
   const pause = bytes < Body.largeBytes ? Effect.void : Effect.yieldNow
   const given = yield* json
-  const body = yield* Body.attempt(() => Canonical.of(given, wire.conversation))
+  const body = yield* Steps.attempt(() => Canonical.of(given, wire.conversation))
   yield* pause
   const recalled = yield* keeping.recall(body, owner, caller)
   const request = yield* Steps.paced(() => wire.read(recalled, headers))
   logged.model = request.model
   const offer = context.offer()
-  const team = yield* Body.attempt(() => teamOf(offer, caller, request))
+  const team = yield* Steps.attempt(() => teamOf(offer, caller, request))
   yield* pause
   const whole = digest ?? (recalled === body ? undefined : JSON.stringify(body))
   const key = RequestKey.make(owner, wire, headers, request, body, bytes, whole)

@@ -10,9 +10,9 @@ import * as ContentSetting from "../ContentSetting.ts"
 import { type ApiError, invalid } from "../wire/ApiError.ts"
 import * as Choice from "../wire/Choice.ts"
 import * as Json from "../wire/Json.ts"
+import * as Steps from "../wire/Steps.ts"
 import type { Fork, Request } from "../wire/Wire.ts"
 import * as Background from "./Background.ts"
-import * as Body from "./Body.ts"
 import * as Runs from "./Runs.ts"
 
 /** Dependencies of the fork endpoint. A fork needs a stored run, so it is unavailable with `content: "none"`. */
@@ -100,7 +100,7 @@ const asked = Effect.fnUntraced(function* (
   body: Json.JsonObject
 ): Effect.fn.Return<{ readonly fork: Fork; readonly messages: Request["messages"] }, ApiError> {
   if (content === "none") return yield* ContentSetting.refused("Forking runs")
-  const fork = yield* Body.attempt(() => read(body, id))
+  const fork = yield* Steps.attempt(() => read(body, id))
   const [begun] = yield* Runs.eventsOf(journal, caller, id)
   if (begun?.type !== "run-started") return yield* invalid("id", `Run "${id}" has no recorded start.`)
   return { fork, messages: begun.task.messages }

@@ -19,7 +19,7 @@ import * as Failure from "../segment/Failure.ts"
 import { ApiError } from "../wire/ApiError.ts"
 import * as Json from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
-import * as Body from "./Body.ts"
+import * as Steps from "../wire/Steps.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Respond from "./Respond.ts"
 import * as Spent from "./Spent.ts"
@@ -157,7 +157,7 @@ const send = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Sent, ApiError> {
   const clock = yield* Clock.Clock
   const { models, turns } = context.offer()
-  const worker = yield* Body.attempt(() => {
+  const worker = yield* Steps.attempt(() => {
     const model = Json.name(body.model, "model")
     logged.model = model
     return workerOf(models, caller, endpoint, model)

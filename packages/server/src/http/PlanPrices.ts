@@ -14,8 +14,8 @@ import * as Models from "../Models.ts"
 import type { Offer } from "../Offer.ts"
 import { type ApiError, invalid } from "../wire/ApiError.ts"
 import * as Json from "../wire/Json.ts"
+import * as Steps from "../wire/Steps.ts"
 import { checkNames, idIn } from "./Background.ts"
-import * as Body from "./Body.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Respond from "./Respond.ts"
 import * as Runs from "./Runs.ts"
@@ -110,10 +110,12 @@ const answer = Effect.fnUntraced(function* (
   const caller = yield* context.authenticate(incoming.headers)
   if (context.content === "none") return yield* ContentSetting.refused("Pricing plans")
   const id = idIn(incoming)
-  const asked = yield* Endpoint.withBody(context, incoming, caller.owner, (body) => Body.attempt(() => read(body)))
+  const asked = yield* Endpoint.withBody(context, incoming, caller.owner, (body) => Steps.attempt(() => read(body)))
   const transcript = Transcript.fromEvents(yield* Runs.eventsOf(context.journal, caller, id))
   if (transcript === undefined) return yield* invalid("id", `Run "${id}" has no recorded start.`)
-  const { least, likely, most } = yield* Body.attempt(() => priceOf(context.offer(), caller.workers, transcript, asked))
+  const { least, likely, most } = yield* Steps.attempt(() =>
+    priceOf(context.offer(), caller.workers, transcript, asked)
+  )
   const body: typeof priceSchema.Type = {
     object: "run.price",
     least: amountOf(least),

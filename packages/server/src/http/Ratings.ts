@@ -11,7 +11,7 @@ import * as Rights from "../Rights.ts"
 import { ApiError, invalid } from "../wire/ApiError.ts"
 import * as Json from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
-import * as Body from "./Body.ts"
+import * as Steps from "../wire/Steps.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Respond from "./Respond.ts"
 import * as Runs from "./Runs.ts"
@@ -207,7 +207,7 @@ const answer = Effect.fnUntraced(function* (
   if (context.content === "none") return yield* ContentSetting.refused("Rating runs")
   if (keep === undefined) return yield* keepsNone
   const id = idIn(incoming)
-  const said = yield* Endpoint.withBody(context, incoming, caller.owner, (body) => Body.attempt(() => read(body)))
+  const said = yield* Endpoint.withBody(context, incoming, caller.owner, (body) => Steps.attempt(() => read(body)))
   yield* mayRate(caller, said)
   const transcript = Transcript.fromEvents(yield* Runs.eventsOf(journal, caller, id))
   const rating: Rating = { ...said, rater: caller.owner, at: yield* Clock.currentTimeMillis }

@@ -12,9 +12,9 @@ import { ownerIn } from "../segment/Owner.ts"
 import { ApiError, invalid } from "../wire/ApiError.ts"
 import * as Choice from "../wire/Choice.ts"
 import * as Json from "../wire/Json.ts"
+import * as Steps from "../wire/Steps.ts"
 import type { Request } from "../wire/Wire.ts"
 import * as Background from "./Background.ts"
-import * as Body from "./Body.ts"
 import * as Runs from "./Runs.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ const recall = Effect.fnUntraced(function* (
   if (ownerIn(begun) !== caller.owner) return yield* new ApiError({ kind: "permission", message: owns, field: "id" })
   const { ending } = transcript
   const earlier = new Set(events.flatMap(waitingIn))
-  const results = yield* Body.attempt(() =>
+  const results = yield* Steps.attempt(() =>
     read(
       body,
       Transcript.pendingCalls(transcript).map(({ id }) => id),

@@ -4,11 +4,11 @@
  * from one of its responses.
  */
 import * as Effect from "effect/Effect"
-import * as Body from "../http/Body.ts"
 import type * as Endpoint from "../http/Endpoint.ts"
 import type { Segment } from "../segment/Segments.ts"
 import { ApiError } from "../wire/ApiError.ts"
 import { isObject, type JsonObject, name } from "../wire/Json.ts"
+import * as Steps from "../wire/Steps.ts"
 import { whole } from "./MessagesWriter.ts"
 
 /** The data needed to continue from a response. */
@@ -81,7 +81,7 @@ export const make = ({ maxBytes }: Options): Endpoint.Keeping => {
     })
 
   return {
-    recall: (body, owner) => Body.attempt(() => recall(body, owner)),
+    recall: (body, owner) => Steps.attempt(() => recall(body, owner)),
     keep,
     atOnce: () => undefined
   }

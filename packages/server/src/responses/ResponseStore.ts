@@ -4,7 +4,6 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import * as Body from "../http/Body.ts"
 import * as Failure from "../segment/Failure.ts"
 import type { Segment } from "../segment/Segments.ts"
 import { ApiError, invalid } from "../wire/ApiError.ts"
@@ -248,7 +247,7 @@ export const make = Effect.fnUntraced(function* ({
     const items = Effect.forEach(input, (item: unknown) =>
       isReference(item)
         ? Effect.flatMap(
-            Body.attempt(() => name(item.id, "input.id")),
+            Steps.attempt(() => name(item.id, "input.id")),
             (id) => itemOf(id, owner)
           )
         : Effect.succeed(item)
@@ -271,7 +270,7 @@ export const make = Effect.fnUntraced(function* ({
       }
       return body
     }
-    const kept = yield* find(yield* Body.attempt(() => name(previous, "previous_response_id")), owner)
+    const kept = yield* find(yield* Steps.attempt(() => name(previous, "previous_response_id")), owner)
     if (kept === undefined) return yield* gone(String(previous))
     if (!kept.segment.isOver()) {
       return yield* invalid("previous_response_id", `Response '${kept.id}' is not complete yet.`)

@@ -2,7 +2,6 @@
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Body from "../http/Body.ts"
 import * as Endpoint from "../http/Endpoint.ts"
 import * as Respond from "../http/Respond.ts"
 import { tokensOf } from "../messages/CountTokens.ts"
@@ -139,7 +138,7 @@ export const make = (context: Endpoint.Context, store: ResponseStore.ResponseSto
       const caller = yield* context.authenticate(request.headers)
       return yield* Endpoint.withBody(context, request, caller.owner, (given) =>
         Effect.gen(function* () {
-          const body = yield* Body.attempt(() => Canonical.of(given, "input"))
+          const body = yield* Steps.attempt(() => Canonical.of(given, "input"))
           const recalled = yield* store.recall(body, caller.owner)
           return yield* Steps.paced(function* () {
             const asked = yield* read(recalled, request.headers)
@@ -154,8 +153,8 @@ export const make = (context: Endpoint.Context, store: ResponseStore.ResponseSto
     })
 
   return {
-    retrieve: of((kept, request) => Effect.flatten(Body.attempt(() => retrieve(kept, request)))),
-    input: of((kept, request) => Body.attempt(() => inputOf(kept, request))),
+    retrieve: of((kept, request) => Effect.flatten(Steps.attempt(() => retrieve(kept, request)))),
+    input: of((kept, request) => Steps.attempt(() => inputOf(kept, request))),
     cancel: of((kept) => cancel(store, kept, shared)),
     remove: of(({ id, segment }) => {
       const isOpen = segment.about.shared !== undefined && !segment.isOver()

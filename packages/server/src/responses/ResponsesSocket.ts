@@ -24,6 +24,7 @@ import { ApiError, invalid } from "../wire/ApiError.ts"
 import type { Headers } from "../wire/Choice.ts"
 import * as Json from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
+import * as Steps from "../wire/Steps.ts"
 import * as Injected from "./Injected.ts"
 import * as ResponseStore from "./ResponseStore.ts"
 import { responses } from "./Responses.ts"
@@ -154,7 +155,7 @@ const inject = (
 ): Effect.Effect<void, Socket.SocketError> => {
   const { desk, lastNumber: sequence_number, own, send, store } = connection
   const taking = Effect.gen(function* () {
-    const { input, isTaken, response_id } = yield* Body.attempt(() => {
+    const { input, isTaken, response_id } = yield* Steps.attempt(() => {
       const response_id = Json.name(body.response_id, "response_id")
       const input = Json.list(body.input, "input")
       return { response_id, input, isTaken: desk.give(response_id, input) }
@@ -186,7 +187,7 @@ const turn = (connection: Connection, frame: Frame): Effect.Effect<void, Socket.
       RequestLog.tell(context.log, logged, status, clock.currentTimeMillisUnsafe(), isCut)
     const forget = (previous: unknown) => (typeof previous === "string" ? own.forget(previous) : Effect.void)
     const answered = Effect.gen(function* () {
-      const body = yield* Body.attempt(() => requestOf(frame))
+      const body = yield* Steps.attempt(() => requestOf(frame))
       const asked = { headers, receive: () => Effect.succeed(frame.received), join }
       const failing = Effect.tapError(Endpoint.open(context, responses, keepingOf(connection), asked, logged), () =>
         forget(body.previous_response_id)

@@ -19,6 +19,20 @@ export const all = <A>(steps: Steps<A>): A => {
   }
 }
 
+/** Converts an exception: an `ApiError` becomes a failure, any other exception a defect. */
+const thrown = (error: unknown): Effect.Effect<never, ApiError> =>
+  error instanceof ApiError ? Effect.fail(error) : Effect.die(error)
+
+/** Calls a function and converts a thrown `ApiError` into a failure. Any other exception becomes a defect. */
+export const attempt = <A>(read: () => A): Effect.Effect<A, ApiError> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(read())
+    } catch (error) {
+      return thrown(error)
+    }
+  })
+
 const rest = <A>(steps: Steps<A>): Effect.Effect<A, ApiError> =>
   Effect.suspend(() => {
     const end = performance.now() + turnMillis
@@ -28,7 +42,7 @@ const rest = <A>(steps: Steps<A>): Effect.Effect<A, ApiError> =>
         if (done === true) return Effect.succeed(value)
       } while (performance.now() < end)
     } catch (error) {
-      return error instanceof ApiError ? Effect.fail(error) : Effect.die(error)
+      return thrown(error)
     }
     return Effect.andThen(Effect.yieldNow, rest(steps))
   })
@@ -37,11 +51,4 @@ const rest = <A>(steps: Steps<A>): Effect.Effect<A, ApiError> =>
  * Runs steps over as many event loop turns as they need. A thrown `ApiError` becomes a failure, any other exception a
  * defect.
  */
-export const paced = <A>(start: () => Steps<A>): Effect.Effect<A, ApiError> =>
-  Effect.suspend(() => {
-    try {
-      return rest(start())
-    } catch (error) {
-      return error instanceof ApiError ? Effect.fail(error) : Effect.die(error)
-    }
-  })
+export const paced = <A>(start: () => Steps<A>): Effect.Effect<A, ApiError> => Effect.flatMap(attempt(start), rest)
