@@ -197,7 +197,7 @@ const presenter = (formatter: CliOutput.Formatter, isFull: boolean): CliOutput.P
       case "Help":
         return Effect.sync(() => {
           const doc = isFull ? event.helpDoc : ShortHelp.of(event.helpDoc)
-          const more = doc === event.helpDoc ? "" : `\n${ShortHelp.pointer(event.commandPath)}\n`
+          const more = doc === event.helpDoc ? "" : `\n${ShortHelp.pointer(event.helpDoc, event.commandPath)}\n`
           drawing(stdout).write(`${formatter.formatHelpDoc(doc)}\n${more}`)
         })
       case "Version":

@@ -17,12 +17,19 @@ describe.concurrent("divisi", () => {
     assert.strictEqual(code, 0)
     for (const text of ["EXAMPLES", "--max-cost", "3 budget", "4 refused"]) assert.include(output, text)
     assert.isBelow(output.indexOf("EXAMPLES"), output.indexOf("FLAGS"))
-    assert.include(output, "Full details and examples: divisi help run")
+    assert.match(output, /\n\d+ more flags, details and examples: divisi help run\n/)
     const whole = await divisi(["help", "run"])
     assert.include(whole.output, "best-of:<n>")
     assert.notInclude(output, "best-of:<n>")
     assert.isAbove(whole.output.length, output.length)
   })
+
+  for (const command of ["run", "chat", "serve", "eval", "mcp", "train", "learn", "cluster work", "runs fork"]) {
+    it(`fits the help of \`${command}\` on one screen`, async () => {
+      const { output } = await divisi([...command.split(" "), "--help"])
+      assert.isBelow(output.split("\n").length, 50)
+    })
+  }
 
   it("shows its help when it is called alone", async () => {
     const { code, output } = await divisi([])
@@ -34,6 +41,10 @@ describe.concurrent("divisi", () => {
     ["run", "--bogus"],
     ["run", "--max-cost", "much"],
     ["runn"],
+    ["serve", "--dry-run"],
+    ["chat", "--durable"],
+    ["mcp", "--journal", "runs.sqlite"],
+    ["cluster", "work", "--quiet"],
     ["workflow", "read", "--pool-size", "0"]
   ]) {
     it(`calls \`${args.join(" ")}\` wrong usage, on the error output alone`, async () => {

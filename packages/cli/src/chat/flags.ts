@@ -1,14 +1,13 @@
-/** Flags for `divisi chat`: the same as for `divisi run`, without the question. */
+/** Flags for `divisi chat`. */
 import type * as Command from "effect/cli/Command"
 import { cost, timeout } from "../invocation/flags.ts"
-import { flags as ofRun } from "../run/flags.ts"
-
-const { file: _, json: __, question: ___, transcript: ____, ...team } = ofRun
+import { moreTeamFlags, teamFlags } from "../team/flags.ts"
 
 export const flags = {
-  ...team,
+  ...teamFlags,
   maxCost: cost("max-cost", "Maximum cost of the conversation, in USD; never exceeded"),
-  timeout: timeout("Maximum duration of one turn, e.g. 30s or 2m")
+  timeout: timeout("Maximum duration of one turn, e.g. 30s or 2m"),
+  ...moreTeamFlags
 }
 
 /** Parsed flags of `divisi chat`. */

@@ -4,7 +4,7 @@ import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
 import { age, config, cost, text, timeout, toggle, whole } from "../invocation/flags.ts"
-import { flags as ofRun } from "../run/flags.ts"
+import { moreTeamFlags, teamFlags } from "../team/flags.ts"
 
 const database = Flag.Redacted("database").pipe(
   Flag.withMetavar("<url>"),
@@ -30,13 +30,10 @@ const parseAddress = (text: string) => {
   return { host: match[1]!, port: Number(match[2]) }
 }
 
-const { config: ownConfig, file: _, json: __, question: ___, transcript: ____, runId: _____, ...team } = ofRun
-
 export const workFlags = {
-  ...team,
+  ...teamFlags,
   database,
   versionGroup,
-  config: ownConfig,
   address: Flag.String("address").pipe(
     Flag.filterMap(
       (text) => Option.fromUndefinedOr(parseAddress(text)),
@@ -67,7 +64,8 @@ export const workFlags = {
     "Delete stored data older than this, on startup and hourly, e.g. 30d. Applies to runs, their messages, responses, outcomes and cached answers. Default: retention in the config, or never"
   ),
   maxCost: cost("max-cost", "Maximum cost of one run, in USD; never exceeded"),
-  timeout: timeout("Maximum duration of one run, e.g. 30s or 2m")
+  timeout: timeout("Maximum duration of one run, e.g. 30s or 2m"),
+  ...moreTeamFlags
 }
 
 /** Parsed flags of `divisi cluster work`. */

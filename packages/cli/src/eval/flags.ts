@@ -52,9 +52,6 @@ const parseReasoning = (text: string): Reasoning | undefined => {
 }
 
 export const evalFlags = {
-  ...conductorFlags,
-  ...taskFlags,
-  grader: grader("Grader for rows of your own files that name none: a name or a file (default: text)"),
   benchmark: Flag.String("benchmark").pipe(
     Flag.withMetavar("<names>"),
     Flag.withDescription(
@@ -76,6 +73,41 @@ export const evalFlags = {
     ),
     Flag.withDefault("")
   ),
+  limit: whole("limit", 1).pipe(
+    Flag.withDescription("Maximum number of tasks per benchmark, spread over all subjects (default: all; gym: 100)"),
+    Flag.optional
+  ),
+  epochs: whole("samples", 1).pipe(
+    Flag.withAlias("epochs"),
+    Flag.withDescription("Number of answers per policy and task (default 1)"),
+    Flag.withDefault(1)
+  ),
+  maxCost: cost(
+    "max-cost",
+    "Maximum total cost, in USD; never exceeded. To continue, run the same command with a higher limit"
+  ),
+  timeout: timeout("Maximum duration of one answer, e.g. 30s or 2m"),
+  out: Flag.String("out").pipe(
+    Flag.withMetavar("<folder>"),
+    Flag.withDescription("Output folder (default evaluation). An existing evaluation is continued"),
+    Flag.withDefault("evaluation")
+  ),
+  json: toggle("json", "Print results.json on one line instead of a table"),
+  ...conductorFlags,
+  grader: grader("Grader for rows of your own files that name none: a name or a file (default: text)"),
+  concurrency: whole("concurrency", 1).pipe(
+    Flag.withDescription("Number of parallel runs (default 8)"),
+    Flag.withDefault(8)
+  ),
+  on: Flag.Redacted("on").pipe(
+    Flag.withMetavar("<url>"),
+    Flag.withDescription(
+      "Postgres database shared by several machines that generate samples together. Run the same command on each. The evaluation is named after the --out folder. The password can be set in PGPASSWORD"
+    ),
+    Flag.optional
+  ),
+  retryMissing: toggle("retry-missing", "Measure only missing and new samples"),
+  ...taskFlags,
   learn: Flag.String("learn").pipe(
     Flag.withMetavar("<name>"),
     Flag.withDescription(
@@ -100,10 +132,6 @@ export const evalFlags = {
     Flag.withDescription("Make no calls: use only answers stored in this evaluation, and count others as missing"),
     Flag.optional
   ),
-  limit: whole("limit", 1).pipe(
-    Flag.withDescription("Maximum number of tasks per benchmark, spread over all subjects (default: all; gym: 100)"),
-    Flag.optional
-  ),
   since: day("since", "Only LiveCodeBench contests on or after this date, e.g. 2025-01-31"),
   until: day("until", "Only LiveCodeBench contests on or before this date"),
   ids: Flag.String("ids").pipe(
@@ -123,11 +151,6 @@ export const evalFlags = {
   shotsFrom: file("shots-from", "File with the solved examples, in the benchmark's format"),
   trained: file("trained", "File of training data, as ids or questions. Overlapping tasks are an error"),
   dropOverlap: toggle("drop-overlap", "Drop overlapping tasks instead of failing"),
-  epochs: whole("samples", 1).pipe(
-    Flag.withAlias("epochs"),
-    Flag.withDescription("Number of answers per policy and task (default 1)"),
-    Flag.withDefault(1)
-  ),
   split: Flag.String("split").pipe(
     Flag.withMetavar("<name>"),
     Flag.withDescription(
@@ -163,36 +186,13 @@ export const evalFlags = {
     "Use the controlled setting of the paper. It sets 4,096 tokens per call, temperature 0.2, and the tags answer format where supported; --pool paper:controlled also sets each model to its lowest reasoning effort"
   ),
   seed,
-  maxCost: cost(
-    "max-cost",
-    "Maximum total cost, in USD; never exceeded. To continue, run the same command with a higher limit"
-  ),
   questionCost: cost("question-cost", "Maximum cost of one answer, in USD, for every policy"),
-  timeout: timeout("Maximum duration of one answer, e.g. 30s or 2m"),
   maxOutputTokens: whole("max-output-tokens", 1).pipe(
     Flag.withDescription("Maximum tokens per call, including reasoning (default: the worker's limit, otherwise 4096)"),
     Flag.optional
   ),
-  concurrency: whole("concurrency", 1).pipe(
-    Flag.withDescription("Number of parallel runs (default 8)"),
-    Flag.withDefault(8)
-  ),
-  on: Flag.Redacted("on").pipe(
-    Flag.withMetavar("<url>"),
-    Flag.withDescription(
-      "Postgres database shared by several machines that generate samples together. Run the same command on each. The evaluation is named after the --out folder. The password can be set in PGPASSWORD"
-    ),
-    Flag.optional
-  ),
-  retryMissing: toggle("retry-missing", "Measure only missing and new samples"),
   maxMissing,
-  transcripts: toggle("transcripts", "Store the transcript of each run, for `divisi replay` and training data"),
-  out: Flag.String("out").pipe(
-    Flag.withMetavar("<folder>"),
-    Flag.withDescription("Output folder (default evaluation). An existing evaluation is continued"),
-    Flag.withDefault("evaluation")
-  ),
-  json: toggle("json", "Print results.json on one line instead of a table")
+  transcripts: toggle("transcripts", "Store the transcript of each run, for `divisi replay` and training data")
 }
 
 /** Parsed flags of `divisi eval`. */

@@ -1,16 +1,15 @@
-/** Flags for `divisi mcp`: the same as for `divisi run`, without the question. */
+/** Flags for `divisi mcp`. */
 import type * as Command from "effect/cli/Command"
 import { cost, text, timeout } from "../invocation/flags.ts"
-import { flags as ofRun } from "../run/flags.ts"
-
-const { file: _, json: __, question: ___, transcript: ____, ...team } = ofRun
+import { moreTeamFlags, teamFlags } from "../team/flags.ts"
 
 export const flags = {
-  ...team,
+  ...teamFlags,
   maxCost: cost("max-cost", "Maximum cost of one question, in USD; never exceeded"),
   maxTotalCost: cost("max-total-cost", "Maximum total cost of all questions, in USD; never exceeded"),
   timeout: timeout("Maximum duration of one question, e.g. 30s or 2m"),
-  description: text("description", "<text>", "Description of the team, shown to the client's model")
+  description: text("description", "<text>", "Description of the team, shown to the client's model"),
+  ...moreTeamFlags
 }
 
 /** Parsed flags of `divisi mcp`. */

@@ -4,9 +4,7 @@ import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Struct from "effect/Struct"
 import { age, config, cost, text, toggle, whole } from "../invocation/flags.ts"
-import { flags as runFlags } from "../run/flags.ts"
-
-const { journal } = runFlags
+import { journal, flags as runFlags } from "../run/flags.ts"
 
 /**
  * `--database`. The environment variable is ignored, because `run --durable` stores its runs in a file even if servers
@@ -80,17 +78,15 @@ const ofCall = (name: string, what: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar(what), Flag.withDescription(description), Flag.atLeast(0))
 
 export const resumeFlags = {
-  ...team,
   id,
   result: ofCall("result", "<call=text>", "Result of a pending call, by call id. Repeatable"),
   approve: ofCall("approve", "<names>", "Approve pending calls, by call id or tool name"),
   decline: ofCall("decline", "<call>", "Reject pending calls, by call id"),
-  journal,
+  ...Struct.omit(team, ["approve"]),
   database
 }
 
 export const forkFlags = {
-  ...team,
   id,
   at: text(
     "at",
@@ -102,7 +98,7 @@ export const forkFlags = {
   worker: text("worker", "<id>", "Worker for the step"),
   subtask: text("subtask", "<text>", "Subtask for the step"),
   plan: text("plan", "<file>", "File with the plan for the round, in the format that `divisi workflow` reads"),
-  journal,
+  ...team,
   database
 }
 

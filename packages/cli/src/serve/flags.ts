@@ -1,16 +1,14 @@
-/** Flags for `divisi serve`: the address, and those of `divisi run` except the question. */
+/** Flags for `divisi serve`. */
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import * as Struct from "effect/Struct"
 import { age, cost, text, timeout, toggle, whole } from "../invocation/flags.ts"
 import { database, keys } from "../key/flags.ts"
-import { flags as ofRun } from "../run/flags.ts"
+import { journal } from "../run/flags.ts"
+import { moreTeamFlags, teamFlags } from "../team/flags.ts"
 import { clients } from "./ClientConfig.ts"
 
-const team = Struct.omit(ofRun, ["file", "json", "question", "transcript", "durable", "runId"])
-
 export const flags = {
-  ...team,
+  ...teamFlags,
   port: whole("port", 0).pipe(
     Flag.withMetavar("<number>"),
     Flag.withDescription("Port (default 8080); 0 picks a free one"),
@@ -21,48 +19,12 @@ export const flags = {
     Flag.withDescription("Address (default 127.0.0.1: this machine only)"),
     Flag.withDefault("127.0.0.1")
   ),
-  notes: Flag.Literals("notes", ["off", "titles", "full"]).pipe(
-    Flag.withDescription(
-      "How much of the work clients see (default titles). With off, nothing; with titles, workers and subtasks; with full, all texts"
-    ),
-    Flag.withDefault("titles" as const)
-  ),
-  fast: text(
-    "fast",
-    "<worker|policy>",
-    "Worker or policy for the model divisi-fast, e.g. router:half. Default: the cheapest language model in the pool"
-  ),
-  policies: text(
-    "policies",
-    "<name,name>",
-    "Policies that requests may select, e.g. router:half,lexical (default: none). They replace the server's policy, for the model divisi only"
-  ),
-  alias: Flag.String("alias").pipe(
-    Flag.withMetavar("<name>=<model>"),
-    Flag.withDescription("Alias for a model, e.g. gpt-4o=divisi. Repeatable"),
-    Flag.atLeast(0)
-  ),
-  allowOrigin: Flag.String("allow-origin").pipe(
-    Flag.withMetavar("<origin>"),
-    Flag.withDescription("Web origin that may call the server, e.g. http://localhost:3000 (default: none). Repeatable"),
-    Flag.atLeast(0)
-  ),
   maxCost: cost("max-cost", "Maximum cost of one run, in USD; never exceeded"),
   maxTotalCost: cost(
     "max-total-cost",
     "Maximum cost of all runs of this process, in USD; never exceeded. With --database: of all servers. Per client: `divisi key make`"
   ),
   timeout: timeout("Maximum working time of a run per request, e.g. 30s or 2m. Suspended time does not count"),
-  content: Flag.Literals("content", ["full", "none"]).pipe(
-    Flag.withDescription(
-      "Whether questions, answers and tool results are stored (default full). With none, runs are held only in memory"
-    ),
-    Flag.optional
-  ),
-  keep: age(
-    "keep",
-    "Delete stored data older than this, on startup and hourly, e.g. 30d (at least 24h). Applies to runs, responses, outcomes and cached answers. Default: retention in the config, or never; responses 30d"
-  ),
   keys: keys.pipe(
     Flag.withDescription(
       'File of API keys (default: DIVISI_KEYS, or keys.json in your data folder). If it contains keys, every request needs one; "none" disables keys'
@@ -73,11 +35,49 @@ export const flags = {
       "Postgres database shared by several servers, e.g. postgres://user@host/name. It stores runs, keys, budgets and responses instead of files. Default: DIVISI_DATABASE, serve.database in the config, or none. The password can be set in PGPASSWORD"
     )
   ),
+  alias: Flag.String("alias").pipe(
+    Flag.withMetavar("<name>=<model>"),
+    Flag.withDescription("Alias for a model, e.g. gpt-4o=divisi. Repeatable"),
+    Flag.atLeast(0)
+  ),
+  policies: text(
+    "policies",
+    "<name,name>",
+    "Policies that requests may select, e.g. router:half,lexical (default: none). They replace the server's policy, for the model divisi only"
+  ),
+  fast: text(
+    "fast",
+    "<worker|policy>",
+    "Worker or policy for the model divisi-fast, e.g. router:half. Default: the cheapest language model in the pool"
+  ),
   printConfig: Flag.Literals("print-config", clients).pipe(
     Flag.withDescription("Print a client's configuration for this --host and --port, and exit"),
     Flag.optional
   ),
-  json: toggle("json", "Log each request as a JSON line, without message text")
+  json: toggle("json", "Log each request as a JSON line, without message text"),
+  notes: Flag.Literals("notes", ["off", "titles", "full"]).pipe(
+    Flag.withDescription(
+      "How much of the work clients see (default titles). With off, nothing; with titles, workers and subtasks; with full, all texts"
+    ),
+    Flag.withDefault("titles" as const)
+  ),
+  allowOrigin: Flag.String("allow-origin").pipe(
+    Flag.withMetavar("<origin>"),
+    Flag.withDescription("Web origin that may call the server, e.g. http://localhost:3000 (default: none). Repeatable"),
+    Flag.atLeast(0)
+  ),
+  content: Flag.Literals("content", ["full", "none"]).pipe(
+    Flag.withDescription(
+      "Whether questions, answers and tool results are stored (default full). With none, runs are held only in memory"
+    ),
+    Flag.optional
+  ),
+  keep: age(
+    "keep",
+    "Delete stored data older than this, on startup and hourly, e.g. 30d (at least 24h). Applies to runs, responses, outcomes and cached answers. Default: retention in the config, or never; responses 30d"
+  ),
+  journal,
+  ...moreTeamFlags
 }
 
 /** Parsed flags of `divisi serve`. */

@@ -3,7 +3,7 @@ import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { text, toggle, whole } from "../invocation/flags.ts"
-import { flags as runFlags } from "../run/flags.ts"
+import { journal } from "../run/flags.ts"
 
 export const flags = {
   folder: Argument.String("folder").pipe(
@@ -18,7 +18,7 @@ export const flags = {
     Flag.withDefault(4_100)
   ),
   export: text("export", "<out>", "Write a static page to a folder, or to one file if the name ends in .html"),
-  journal: runFlags.journal,
+  journal,
   json: toggle("json", "Print the URL as JSON")
 }
 

@@ -1,7 +1,7 @@
-/** Flags that select the team: pool, prices, tools and policy. */
+/** Flags that select the team: pool, prices, tools and policy. Each command lists the flags used most often first. */
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
-import { config, text, toggle, whole } from "../invocation/flags.ts"
+import { config, duration, seed, text, toggle, whole } from "../invocation/flags.ts"
 import * as Prices from "../vendors/Prices.ts"
 
 /** Flags that select the workers. Also used by `divisi gym solve`. */
@@ -52,16 +52,20 @@ export const profiles = text(
 
 const named = (name: string, description: string) => text(name, "<names>", description)
 
-/** Flags that select the tools that workers may use. */
-export const toolFlags = {
+const { config: ownConfig, maxSteps, pool, ...moreConductorFlags } = conductorFlags
+
+/** The most used flags of commands that run a team. */
+export const teamFlags = {
+  pool,
+  policy: text(
+    "policy",
+    "<name>",
+    "Policy that plans the run, e.g. lexical, single:<id> or openai:gpt-5-mini. Default: with one model, it answers; with several models, the strongest one answers; with other workers in the pool, the strongest model plans; in the gym, lexical; after `divisi learn`, router. A chat model (openai:gpt-5-mini, model:<id>) writes the plan itself. Others: conductor (reads descriptions), tiny (trained for the gym), router, learned, head (router:half and router:within-2 cost less), single:<id>, best-single, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, checked:<first>+<then>+<check> (check: schema:<file>, command:<command>, grader, or a judge worker), agreed:<a>+<b>+<otherwise>"
+  ),
+  maxSteps,
   tool: named(
     "tool",
     "Tools to use, from the config and MCP servers (default: all). A server's name selects all of its tools"
-  ),
-  noTools: toggle("no-tools", "Disable tools and MCP servers"),
-  toolAccess: Flag.Literals("tool-access", ["last-step", "every-step", "policy", "none"]).pipe(
-    Flag.withDescription("Steps that may use tools (default last-step). With policy, the steps selected by the plan"),
-    Flag.optional
   ),
   mcp: Flag.String("mcp").pipe(
     Flag.withMetavar("<server>"),
@@ -69,6 +73,44 @@ export const toolFlags = {
       "MCP server: a command with its arguments, or a URL. Prefix it with name= to name it. Repeatable"
     ),
     Flag.atLeast(0)
+  ),
+  approvePlans: toggle(
+    "approve-plans",
+    "Show each plan with its price, and ask before it runs. Without a terminal, the run is suspended"
+  ),
+  check: Flag.String("check").pipe(
+    Flag.withMetavar("<name=check>"),
+    Flag.withDescription(
+      "Check that plans can use, e.g. tests=command:<command>, form=schema:<file> or right=grader. <name>=<id> uses a worker as a judge. If there is only one check, the router applies it to answers. Repeatable"
+    ),
+    Flag.atLeast(0)
+  ),
+  config: ownConfig
+}
+
+/** The other flags of commands that run a team. */
+export const moreTeamFlags = {
+  ...moreConductorFlags,
+  reassign: Flag.Literals("reassign", ["next", "never"]).pipe(
+    Flag.withDescription(
+      "Which worker takes over a failed step: the next one in the pool, or never another one. Default: next; with --policy single:<id>, never"
+    ),
+    Flag.optional
+  ),
+  profiles,
+  seed,
+  maxOutputTokens: whole("max-output-tokens", 1).pipe(
+    Flag.withDescription("Maximum tokens per answer, including reasoning (default: the worker's limit)"),
+    Flag.optional
+  ),
+  silence: duration(
+    "silence",
+    "Retry a call that sends no output for this long, e.g. 20s (default: a third of --timeout)"
+  ),
+  noTools: toggle("no-tools", "Disable tools and MCP servers"),
+  toolAccess: Flag.Literals("tool-access", ["last-step", "every-step", "policy", "none"]).pipe(
+    Flag.withDescription("Steps that may use tools (default last-step). With policy, the steps selected by the plan"),
+    Flag.optional
   ),
   approve: named("approve", "Tools that run without approval, by tool or server name; 'all' for every tool")
 }
