@@ -187,14 +187,28 @@ export const primary: Policy = byQuestion(
   (question) => (Passages.isAbout(question) ? reading : Options.isLettered(question) ? panel : interpreted)
 )
 
+/** Asks the calculator first; its answers are known without records. */
+const calculating = (calculated: ReadonlyMap<string, boolean>): Policy =>
+  byQuestion("checked: calculator, else 1.5B program that runs, else 1.5B steps", ({ id }) => {
+    const correct = calculated.get(id)
+    return correct === undefined ? interpreted : { name: "calculator", run: () => paying([], { correct }) }
+  })
+
 const selfConsistency = (worker: string, votes: number): Policy =>
   majority(
     `self-consistency of ${votes}, ${worker}`,
     Array.from({ length: votes }, (_, at) => `${worker}#${at + 1}`)
   )
 
-/** All policies. `sampled` are the workers with samples, `choosers` those that choose by the question. */
-export const all = (sampled: ReadonlyArray<string>, choosers: ReadonlyArray<Chooser>): ReadonlyArray<Policy> => [
+/**
+ * All policies. `sampled` are the workers with samples, `choosers` those that choose by the question, and `calculated`
+ * the questions that the calculator answers, each with whether it is right.
+ */
+export const all = (
+  sampled: ReadonlyArray<string>,
+  choosers: ReadonlyArray<Chooser>,
+  calculated: ReadonlyMap<string, boolean>
+): ReadonlyArray<Policy> => [
   ...workers.map(single),
   ...sampled.flatMap((worker) => [3, samples].map((votes) => selfConsistency(worker, votes))),
   majority(
@@ -224,6 +238,7 @@ export const all = (sampled: ReadonlyArray<string>, choosers: ReadonlyArray<Choo
   ]),
   checked("checked: 0.5B program that runs, else 1.5B direct", [ofMiddle("program"), ofLargest("direct")]),
   interpreted,
+  calculating(calculated),
   reading,
   panel,
   primary,

@@ -1,6 +1,7 @@
 /** Replays policies over recorded calls. No calls are made, and questions that lack a required record are omitted. */
 
 import * as Statistics from "@divisi/evals/Statistics"
+import * as Calculator from "./Calculator.ts"
 import * as Choosers from "./Choosers.ts"
 import { type Answers, all, type Chooser, nameOf, type Outcome, samples, usdOf, workers } from "./Policies.ts"
 import * as Questions from "./Questions.ts"
@@ -154,16 +155,23 @@ const comparedOf = (
   }
 }
 
-/** Replays all policies, with those that choose by the question. */
-export const lines = async (records: ReadonlyArray<Recorded>): Promise<ReadonlyArray<Line>> =>
-  linesWith(records, await Choosers.all(Questions.read(), answersOf(records)))
+/** Replays all policies. */
+export const lines = async (records: ReadonlyArray<Recorded>): Promise<ReadonlyArray<Line>> => {
+  const questions = Questions.read()
+  const choosers = await Choosers.all(questions, answersOf(records))
+  return linesWith(records, choosers, await Calculator.results(questions))
+}
 
 /** One line per policy and kind. */
-export const linesWith = (records: ReadonlyArray<Recorded>, choosers: ReadonlyArray<Chooser>): ReadonlyArray<Line> => {
+export const linesWith = (
+  records: ReadonlyArray<Recorded>,
+  choosers: ReadonlyArray<Chooser>,
+  calculated: ReadonlyMap<string, boolean>
+): ReadonlyArray<Line> => {
   const questions = Questions.read()
   const byQuestion = answersOf(records)
   const sampled = sampledOf(records)
-  const policies = all(sampled, choosers)
+  const policies = all(sampled, choosers, calculated)
   return [...Questions.seen, ...Questions.unseen].flatMap((kind) => {
     const asked = questions.filter((one) => one.kind === kind && byQuestion.has(one.id))
     return policies.map(({ name, run }): Line => {

@@ -43,7 +43,7 @@ describe("the replay", () => {
       record(id, 1, 0, at < 5),
       ...(at < 4 ? [record(id, 2, 0, true)] : [])
     ])
-    const lines = Replay.linesWith(records, []).filter(({ kind }) => kind === "gsm8k")
+    const lines = Replay.linesWith(records, [], new Map()).filter(({ kind }) => kind === "gsm8k")
     const line = (policy: string) => lines.find((one) => one.policy === policy)!
     expect(line("majority of three models, direct")).toMatchObject({
       questions: 4,
@@ -109,7 +109,7 @@ describe("the replay", () => {
           extracted: `${sample !== at % 5}`
         }))
       )
-    const lines = Replay.linesWith([...seen, ...draws], [])
+    const lines = Replay.linesWith([...seen, ...draws], [], new Map())
     const line = lines.find(({ kind, policy }) => kind === "gsm8k" && policy === "majority of three ways, 1.5B")!
     // 40 tokens of three ways pay for two answers of 20 tokens.
     expect(line).toMatchObject({ best: `${models[2].id}/steps`, atEqualTokens: { votesPaid: 2, votes: 2 } })
