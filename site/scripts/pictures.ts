@@ -1,6 +1,6 @@
 /**
  * Makes the pictures of the pages from real runs: `node site/scripts/pictures.ts` in the root, or with names of some of
- * them (`recording`, `tools`, `durable`, `training`, `evaluation`). Pages are photographed by a Chromium, where one is installed.
+ * them (`recording`, `studio`, `tools`, `durable`, `training`, `evaluation`). Screenshots need an installed Chromium.
  */
 import { execFileSync, spawnSync } from "node:child_process"
 import fs from "node:fs"
@@ -18,15 +18,22 @@ const browser = ["chromium", "chromium-browser", "google-chrome"].find(
   (name) => spawnSync(name, ["--version"]).status === 0
 )
 
+interface Window {
+  readonly width: number
+  readonly height: number
+  readonly scale?: number
+  readonly theme?: "light" | "dark"
+}
+
 /** The upper part of a page, as a window of this size shows it. */
-const photograph = (page: string, picture: string, width: number, height: number, scale = 1) => {
+const photograph = (page: string, picture: string, { height, scale = 1, theme = "light", width }: Window) => {
   if (browser === undefined) throw new Error("There is no Chromium here to photograph pages with.")
   const flags = [
     "--headless",
     "--no-sandbox",
     "--hide-scrollbars",
     "--virtual-time-budget=3000",
-    "--blink-settings=preferredColorScheme=1"
+    `--blink-settings=preferredColorScheme=${theme === "dark" ? 0 : 1}`
   ]
   const size = [`--window-size=${width},${height}`, `--force-device-scale-factor=${scale}`]
   execFileSync(browser, [...flags, ...size, `--screenshot=${picture}`, `file://${page}`], { stdio: "ignore" })
@@ -35,8 +42,8 @@ const photograph = (page: string, picture: string, width: number, height: number
 
 const photographs = (page: string, folder: string) => {
   fs.mkdirSync(folder, { recursive: true })
-  photograph(page, path.join(folder, "desktop.png"), 1200, 1800)
-  photograph(page, path.join(folder, "phone.png"), 390, 1800, 1.5)
+  photograph(page, path.join(folder, "desktop.png"), { width: 1200, height: 1800 })
+  photograph(page, path.join(folder, "phone.png"), { width: 390, height: 1800, scale: 1.5 })
 }
 
 const pictures: Readonly<Record<string, () => void>> = {
@@ -48,6 +55,14 @@ const pictures: Readonly<Record<string, () => void>> = {
     process.stdout.write(node("packages/cli/scripts/recording.ts", events, picture, "divisi run"))
     node("packages/studio/scripts/app.ts")
     process.stdout.write(divisi("studio", events, "--export", "docs/recordings/run.html"))
+  },
+  /** The exported page of the README's run, in both themes. */
+  studio: () => {
+    const page = path.join(root, "docs/recordings/run.html")
+    for (const theme of ["light", "dark"] as const) {
+      const picture = path.join(root, `docs/recordings/studio-${theme}.png`)
+      photograph(page, picture, { width: 1280, height: 800, theme })
+    }
   },
   /** A run with the tools of an MCP server, on a pseudo-terminal. */
   tools: () => {
