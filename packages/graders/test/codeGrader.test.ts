@@ -12,6 +12,7 @@ import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
 import * as Called from "../src/code/called.ts"
 import * as PythonValue from "../src/code/PythonValue.ts"
 import * as Printed from "../src/code/printed.ts"
+import { candidates, choosing } from "../src/code/programText.ts"
 import { calling, fenced, printing, record, taskOf } from "./programs.ts"
 
 // Every program gets a process, which takes a while on a busy machine.
@@ -67,6 +68,61 @@ describe("the program of an answer", () => {
       [`\`\`\`python\n${code}\n\`\`\`\nBetter:\n\`\`\`python\nprint(len(input()))\n\`\`\``, "wrong-answer"]
     ]
     for (const [answer, rung] of tests) assert.strictEqual(await grade(answer), rung, answer)
+  })
+})
+
+describe("the function of an answer", () => {
+  const code = "import math\n\ndef area(r):\n    return math.pi * r * r"
+  const indented = (text: string) => text.replace(/^(?=.)/gm, "    ")
+  const session = `>>> import math\n>>> def area(r):\n...     return math.pi * r * r\n...\n>>> area(1)\n3.14`
+  const usage = "print(area(2))  # 12.57"
+  const answers: ReadonlyArray<readonly [kind: string, answer: string]> = [
+    ["a fence of tildes", `~~~py\n${code}\n~~~`],
+    ["a fence that is not closed", `Sure:\n\`\`\`python3\n${code}`],
+    ["no fence", `${code}`],
+    ["no fence, prose around it", `Here you go.\n\n${code}\n\nIt runs in constant time.`],
+    ["an indented block", `The function:\n\n${indented(code)}\n\nThat's it.`],
+    ["a fence in a list", `1. First:\n\n   \`\`\`python\n${code.replace(/^(?=.)/gm, "   ")}\n   \`\`\`\n2. Then rest.`],
+    ["usage after it", `\`\`\`python\n${code}\n\`\`\`\nUsage:\n\`\`\`python\n${usage}\n\`\`\``],
+    ["usage after it, without a fence", `\`\`\`python\n${code}\n\`\`\`\nUsage:\n${usage}`],
+    ["usage before it", `You call it so:\n\`\`\`\n${usage}\n\`\`\`\n\`\`\`\n${code}\n\`\`\``],
+    ["output after it", `\`\`\`Python\n${code}\n\`\`\`\nOutput:\n\`\`\`\n12.57\n\`\`\``],
+    ["only the output in a fence", `${code}\n\nOutput:\n\`\`\`\n12.57\n\`\`\``],
+    ["a shell command after it", `\`\`\`py\n${code}\n\`\`\`\n\`\`\`bash\npython area.py\n\`\`\``],
+    [
+      "a shorter final version",
+      `Draft:\n\`\`\`python\n${code}\n# slow\nx = area(1)\n\`\`\`\nFinal:\n\`\`\`python\n${code}\n\`\`\``
+    ],
+    [
+      "a final version that does not parse",
+      `\`\`\`python\n${code}\n\`\`\`\nOr:\n\`\`\`python\ndef area(r)\n    return …\n\`\`\``
+    ],
+    ["a block that the next one ends", `\`\`\`python\nimport math\n\`\`\`python\n${code}\n\`\`\``],
+    ["prose within the fence", `\`\`\`python\nHere is the code:\n${code}\nHope this helps!\n\`\`\``],
+    ["a session", `\`\`\`pycon\n${session}\n\`\`\``],
+    [
+      "a session of IPython",
+      `\`\`\`ipython\nIn [1]: import math\nIn [2]: def area(r):\n   ...:     return math.pi * r * r\nIn [3]: area(1)\nOut[3]: 3.14\n\`\`\``
+    ],
+    ["an example in a docstring", `\`\`\`python\n"""\n>>> round(area(1), 2)\n3.14\n"""\n${code}\n\`\`\``],
+    ["another label", `\`\`\`text\n${code}\n\`\`\``],
+    ["a string of JSON", JSON.stringify({ code })],
+    ["a tag", `<code>\n${code}\n</code>`]
+  ]
+
+  it("is the last definition that parses, wherever it is", async () => {
+    const program = `${choosing}
+import json
+def value(text):
+    names = {}
+    exec(text or "", names)
+    return "area" in names and round(names["area"](2), 2)
+print(json.dumps([value(choose(texts, "area")) for texts in json.loads(__order__)]))`
+    const order = JSON.stringify(answers.map(([, answer]) => candidates(answer)))
+    const execution = await run(Sandbox.run(sandbox, { code: program, order, limits: { wallMillis: 60_000 } }))
+    const values = JSON.parse(execution.type === "finished" ? execution.stdout.trim().split("\n").at(-1)! : "[]")
+    const wrong = answers.flatMap(([kind], index) => (values[index] === 12.57 ? [] : [[kind, values[index]]]))
+    assert.deepStrictEqual(wrong, [])
   })
 })
 
@@ -190,6 +246,11 @@ describe("BigCodeBench", () => {
 
   it("gives credit for a function that passes all tests", async () => {
     assert.isTrue((await unit(right)).correct)
+  })
+
+  it("in the last block that defines it", async () => {
+    const draft = `${right.replace("2 *", "3 *")}\n\nprint(task_func(1), task_func(2))`
+    assert.isTrue((await unit(`${fenced(draft)}\n~~~py\n${right}\n~~~\n${fenced("print(task_func(2))")}`)).correct)
   })
 
   it("and none for others", async () => {

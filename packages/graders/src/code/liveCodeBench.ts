@@ -86,13 +86,19 @@ const runSuite = (sandbox: Sandbox.Sandbox, { find, program }: Suite, options: O
   )
 }
 
+/** Names of what a program reads its input with. */
+const inputs = /\b(?:input|stdin|open|fileinput)\b/
+
 /**
- * Extracts the program from an answer: its only fenced block if that is closed, otherwise the candidate that fits the
- * task.
+ * Extracts the program from an answer: its only fenced block if that is closed and tagged as Python or seems to fit the
+ * task, otherwise the candidate that fits the task.
  */
 const programIn = (sandbox: Sandbox.Sandbox, answer: string, name: string | undefined) => {
   const [only, ...others] = blocks(answer)
-  if (others.length === 0 && only?.isClosed === true) return Effect.succeed(only.code)
+  const fits = (code: string) => (name === undefined ? inputs.test(code) : code.includes(name))
+  if (others.length === 0 && only?.isClosed === true && (only.isTagged || fits(only.code))) {
+    return Effect.succeed(only.code)
+  }
   const order = JSON.stringify({ texts: candidates(answer), function: name })
   const program = { code: chooser, order, limits: { wallMillis: 60_000 } }
   return Effect.map(Sandbox.run(sandbox, program), (execution) => {

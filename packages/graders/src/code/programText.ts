@@ -1,6 +1,6 @@
 /**
- * Finds the program in an answer. Candidates are its fenced blocks or, if there are none, the whole answer, its tags
- * and its JSON strings. A Python program then chooses among them.
+ * Finds the program in an answer. Candidates are its fenced blocks or, if there are none, its tags and its JSON
+ * strings, and the whole answer. A Python program then chooses among them.
  */
 
 const fence = /^(\s*(?:>\s?)?)(?:[-*]\s+)?(```+|~~~+)\s*([\w+#.-]*)/
@@ -12,17 +12,28 @@ const isPython = (language: string): boolean =>
 /** Maximum number of blocks considered. Only the last ones count. */
 const maxBlocks = 20
 
-/** A fenced block, and whether it has a closing fence. */
+/** A fenced block. */
 export interface Block {
   readonly code: string
+  /** Whether it has a closing fence. */
   readonly isClosed: boolean
+  /** Whether its fence has a language tag. */
+  readonly isTagged: boolean
 }
 
+/** Prompts of interactive sessions: `>>> x`, `... x`, `In [1]: x` and `   ...: x`. */
+const prompt = /^(?:>>>|\.\.\.|In \[\d+\]:|\s+\.\.\.:)(?: (.*))?$/
+
+/** Start of a session, or of a program, which may contain the example of a session in a docstring. */
+const sessionOrProgram = /^(?:(>>> |In \[\d+\]: )|(?:def|class|import|from|async|@|[ru]?"""|[ru]?'''))/m
+
 /** Returns the code of a block. In a transcript of an interactive session, only the lines after a prompt are code. */
-const withoutPrompts = (lines: ReadonlyArray<string>): string =>
-  lines.some((line) => line.startsWith(">>> "))
-    ? lines.flatMap((line) => /^(?:>>>|\.\.\.)(?: (.*))?$/.exec(line)?.slice(1) ?? []).join("\n")
-    : lines.join("\n")
+const withoutPrompts = (lines: ReadonlyArray<string>): string => {
+  const code = lines.join("\n")
+  return sessionOrProgram.exec(code)?.[1] === undefined
+    ? code
+    : lines.flatMap((line) => prompt.exec(line)?.slice(1) ?? []).join("\n")
+}
 
 /** Returns the fenced blocks of an answer that may be Python. The last one may lack its closing fence. */
 export const blocks = (answer: string): ReadonlyArray<Block> => {
@@ -31,15 +42,21 @@ export const blocks = (answer: string): ReadonlyArray<Block> => {
     | { readonly margin: string; readonly mark: string; readonly language: string; readonly lines: Array<string> }
     | undefined
   const add = (isClosed: boolean) => {
-    if (open !== undefined && isPython(open.language)) found.push({ code: withoutPrompts(open.lines), isClosed })
+    if (open !== undefined && isPython(open.language)) {
+      found.push({ code: withoutPrompts(open.lines), isClosed, isTagged: open.language !== "" })
+    }
     open = undefined
   }
   for (const line of answer.split("\n")) {
-    const match = fence.exec(line)
-    if (open === undefined) {
-      if (match !== null) open = { margin: match[1]!, mark: match[2]!, language: match[3]!, lines: [] }
-    } else if (match !== null && match[3] === "" && match[2]!.startsWith(open.mark)) add(true)
-    else open.lines.push(line.startsWith(open.margin) ? line.slice(open.margin.length) : line)
+    const [, margin = "", mark = "", language = ""] = fence.exec(line) ?? []
+    // A fence with a language also ends a block that was not closed. A fence in an indented docstring ends none.
+    const isNext = language !== "" && mark === open?.mark && margin === open.margin
+    const isEnd = language === "" && mark.startsWith(open?.mark ?? " ") && margin.length < open!.margin.length + 4
+    if (isEnd) add(true)
+    else if (mark !== "" && (open === undefined || isNext)) {
+      add(false)
+      open = { margin, mark, language, lines: [] }
+    } else open?.lines.push(line.startsWith(open.margin) ? line.slice(open.margin.length) : line)
   }
   add(false)
   return found.filter(({ code }) => code.trim() !== "").slice(-maxBlocks)
@@ -82,12 +99,10 @@ const stringsIn = (answer: string): ReadonlyArray<string> => {
   }
 }
 
-/**
- * Returns the texts of an answer that may be its program, in order. The last one may contain prose around the program.
- */
+/** Returns the texts of an answer that may be its program, in order. The last one is the answer itself. */
 export const candidates = (answer: string): ReadonlyArray<string> => {
   const fenced = blocks(answer)
-  if (fenced.length > 0) return fenced.map(({ code }) => code)
+  if (fenced.length > 0) return [...fenced.map(({ code }) => code), answer]
   const strings = stringsIn(answer).flatMap((text) => {
     const inner = blocks(text)
     return inner.length === 0 ? [text] : inner.map(({ code }) => code)
@@ -97,57 +112,76 @@ export const candidates = (answer: string): ReadonlyArray<string> => {
 }
 
 /**
- * Python source that prints the chosen program as JSON. It chooses the last text that parses and defines the requested
- * function (or, without one, reads its input); otherwise the last text that parses and does more than assign values;
- * otherwise the longest such part of the last text. Prints null if there is no program. None of the texts are executed.
+ * Python source that defines `choose(texts, name)`, which returns a program or `None`: the last text that parses and
+ * defines the requested function (or, without one, reads its input); otherwise the longest such part of a text, the
+ * last text first; otherwise the last text that parses and does more than assign values. Texts may be indented. None of
+ * them are executed.
  */
-export const chooser = `
-import ast, json, time
+export const choosing = `
+def choose(texts, name):
+    import ast, textwrap, time
+
+    def read(text):
+        # The text, without the indentation that it has as a whole if that keeps it from parsing, and its tree.
+        for one in (text, textwrap.dedent(text)) if text[:1].isspace() else (text,):
+            try:
+                return one, ast.parse(one)
+            except (SyntaxError, ValueError, MemoryError, RecursionError):
+                pass
+        return text, None
+
+    def names(parsed):
+        functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+        assigned = [target for one in parsed.body if isinstance(one, ast.Assign) for target in one.targets]
+        return {one.name for one in ast.walk(parsed) if isinstance(one, functions)} | {
+            one.id for one in assigned if isinstance(one, ast.Name)
+        }
+
+    def reads(parsed):
+        used = {one.id for one in ast.walk(parsed) if isinstance(one, ast.Name)} | {
+            one.attr for one in ast.walk(parsed) if isinstance(one, ast.Attribute)
+        }
+        return bool(used & {"input", "stdin", "open", "fileinput"})
+
+    def acts(parsed):
+        return any(isinstance(one, (ast.Call, ast.FunctionDef, ast.ClassDef)) for one in ast.walk(parsed))
+
+    def fits(parsed):
+        return parsed is not None and (name in names(parsed) if name else acts(parsed) and reads(parsed))
+
+    ends = time.monotonic() + 5
+
+    def part(text):
+        # The longest run of lines that is a program. The number of lines and the time for it are bounded.
+        lines, best = text.split("\\n")[:400], None
+        for start in range(len(lines)):
+            if not lines[start].strip():
+                continue
+            for end in range(len(lines), start + (len(best.split("\\n")) if best else 0), -1):
+                if time.monotonic() > ends:
+                    return best
+                piece, parsed = read("\\n".join(lines[start:end]))
+                if parsed is not None:
+                    if fits(parsed):
+                        best = piece
+                    break
+        return best
+
+    programs = [read(text) for text in reversed(texts)]
+    for text, parsed in programs:
+        if fits(parsed):
+            return text
+    for text, _ in programs:
+        found = part(text)
+        if found is not None:
+            return found
+    return next((text for text, parsed in programs if parsed is not None and acts(parsed)), None)
+`
+
+/** Python source that prints the program chosen from `__order__` as JSON, or null. */
+export const chooser = `${choosing}
+import json
 
 order = json.loads(__order__)
-
-def tree(text):
-    try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return None
-
-def names(parsed):
-    return {one.name for one in ast.walk(parsed) if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))}
-
-def reads(parsed):
-    used = {one.id for one in ast.walk(parsed) if isinstance(one, ast.Name)} | {
-        one.attr for one in ast.walk(parsed) if isinstance(one, ast.Attribute)
-    }
-    return bool(used & {"input", "stdin", "open", "fileinput"})
-
-def acts(parsed):
-    return any(isinstance(one, (ast.Call, ast.FunctionDef, ast.ClassDef)) for one in ast.walk(parsed))
-
-def fits(parsed):
-    name = order.get("function")
-    return acts(parsed) and (name in names(parsed) if name else reads(parsed))
-
-def part(text):
-    # The longest run of lines that is a program. The number of lines and the time for it are bounded.
-    lines, best, ends = text.split("\\n")[:400], None, time.monotonic() + 5
-    for start in range(len(lines)):
-        if not lines[start].strip():
-            continue
-        for end in range(len(lines), start + (len(best.split("\\n")) if best else 0), -1):
-            if time.monotonic() > ends:
-                return best
-            piece = "\\n".join(lines[start:end])
-            parsed = tree(piece)
-            if parsed is not None:
-                if fits(parsed):
-                    best = piece
-                break
-    return best
-
-trees = [tree(text) for text in order["texts"]]
-parsed = [at for at, one in enumerate(trees) if one is not None and acts(one)]
-meant = [at for at in parsed if fits(trees[at])]
-chosen = [order["texts"][at] for at in meant or parsed][-1:] or [part(order["texts"][-1])]
-print(json.dumps(chosen[0]))
+print(json.dumps(choose(order["texts"], order.get("function"))))
 `

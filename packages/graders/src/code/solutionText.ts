@@ -1,43 +1,11 @@
-/** Finds the function for BigCodeBench in an answer, with the code that it depends on. */
+/** Reduces the program in an answer to the function for BigCodeBench, with the code that it depends on. */
+import { choosing } from "./programText.ts"
 
-/** Python source that defines `extract_solution(answer, entry)`, which returns a program or `None`. */
-export const extraction = String.raw`
-def extract_solution(answer, entry_point):
-    import ast, time
+/** Python source that defines `extract_solution(texts, entry)`, which returns a program, or `""` if there is none. */
+export const extraction = `${choosing}${String.raw`
+def extract_solution(texts, entry_point):
+    import ast
     blocks = (ast.If, ast.Try, ast.With, ast.ExceptHandler)
-
-    def parses(text):
-        try:
-            ast.parse(text)
-            return True
-        except (SyntaxError, ValueError, MemoryError, RecursionError):
-            return False
-
-    def size(text):
-        return sum(1 for line in text.splitlines() if line.strip())
-
-    def fenced(text):
-        lines = text.split("\n")
-        marks = [at for at, line in enumerate(lines) if line.strip().startswith("${"```"}")]
-        return ["\n".join(lines[a + 1 : b]) for a, b in zip(marks, marks[1:])]
-
-    def longest(text):
-        # As many lines as parse together; the time for it is bounded.
-        lines, best, ends = text.split("\n")[:400], "", time.monotonic() + 5
-        for start in range(len(lines)):
-            for end in range(len(lines), start, -1):
-                piece = "\n".join(lines[start:end])
-                if size(piece) <= size(best) or time.monotonic() > ends:
-                    break
-                if parses(piece):
-                    best = piece
-                    break
-        return best
-
-    def extract(text, entry):
-        pieces = [piece for piece in [text, *fenced(text)] if piece.strip() and parses(piece)]
-        defining = [piece for piece in pieces if "def " + entry in piece]
-        return max(defining or pieces, key=size, default=None) or longest(text)
 
     def names(node):
         return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
@@ -61,8 +29,7 @@ def extract_solution(answer, entry_point):
             return {node.target.id}
         return set()
 
-    def sanitize(text, entry):
-        code = extract(text, entry)
+    def sanitize(code, entry):
         body = ast.parse(code).body
         wanted, todo = set(), [entry]
         for node in body:
@@ -84,5 +51,5 @@ def extract_solution(answer, entry_point):
                 kept.extend(lines[first - 1 : node.end_lineno])
         return "\n".join(kept)
 
-    return sanitize(answer, entry_point)
-`
+    return sanitize(choose(texts, entry_point) or "", entry_point)
+`}`

@@ -9,6 +9,7 @@
 import { randomUUID } from "node:crypto"
 import * as Assertions from "./assertions.ts"
 import { encoder, isValue, type PythonValue } from "./PythonValue.ts"
+import { candidates } from "./programText.ts"
 import { extraction } from "./solutionText.ts"
 import type { Point, TestText } from "./testText.ts"
 
@@ -263,7 +264,7 @@ def drive(order):
     code = order.pop("code", None)
     if code is None:
         try:
-            code = extract_solution(order.pop("answer"), order["entry"])
+            code = extract_solution(order.pop("texts"), order["entry"])
         except (SyntaxError, ValueError, MemoryError, RecursionError):
             code = ""
     put(order.pop("opening") + hexed(code))
@@ -309,13 +310,14 @@ export const order = (
   about: { readonly entry: string; readonly calibration: string },
   solution: { readonly answer: string } | { readonly code: string }
 ): Order => {
+  const program = "answer" in solution ? { texts: candidates(solution.answer) } : solution
   const word = () => `[${randomUUID()}] `
   const tokens = tests.points.map(word)
   const numbered = new RegExp(`${tests.prefix}(\\d+)\\.`, "g")
   const test = tests.text.replace(numbered, (_, number: string) => tokens[Number(number)] ?? "")
   const words = { opening: word(), marker: word(), broken: word() }
   const mentioned = [...tests.original.matchAll(/\bbuiltins\.(\w+)/g)].map(([, name]) => name)
-  return { ...words, tokens, text: JSON.stringify({ ...about, ...solution, ...words, test, mentioned }) }
+  return { ...words, tokens, text: JSON.stringify({ ...about, ...program, ...words, test, mentioned }) }
 }
 
 // -------------------------------------------------------------------------------------------------------------------
