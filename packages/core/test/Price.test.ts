@@ -107,6 +107,11 @@ describe("Price", () => {
 
   it("counts retries, and workers that take over", () => {
     const plan = { steps: [step(0)] }
+    const { least: rest, steps: parts } = Price.of(
+      { steps: [step(0), step(1, { access: [0] })] },
+      { ...once, kept: new Set([0]) }
+    )
+    assert.deepStrictEqual([rest.calls, parts[0]?.calls, parts[1]?.calls], [1, 0, 1])
     assert.strictEqual(Price.of(plan, { ...once, retry: undefined }).most.calls, 3)
     assert.strictEqual(Price.of(plan, { pool, task: once.task }).most.calls, 9)
     assert.isNumber(Price.of(plan, { pool, task: once.task }).most.costUsd)

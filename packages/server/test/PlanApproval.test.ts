@@ -87,6 +87,28 @@ describe("a plan that waits for approval, over Chat Completions", () => {
     })
   })
 
+  it("has the price of a fork, which does not include the steps that keep their answers", () => {
+    const { calls, options } = made()
+    return serving(options, async ({ client, url }) => {
+      const { call, decide, run } = await proposed(client)
+      const { plan } = JSON.parse(call.arguments)
+      await decide('{"approved": true}')
+      const priceOf = async (body: unknown) => {
+        const response = await fetch(`${url}/runs/${run}/price`, { method: "POST", body: JSON.stringify(body) })
+        return { status: response.status, body: await response.json() }
+      }
+      const least = async (body: unknown) => (await priceOf(body)).body.least?.calls
+      assert.deepStrictEqual(await Promise.all([{ plan }, { at: "0.0" }, { at: "0.2" }].map(least)), [3, 2, 1])
+      assert.strictEqual(await least({ at: "0.2", answer: "Given." }), 0)
+      assert.strictEqual(await least({ at: "0.2", worker: "b" }), 1)
+      assert.strictEqual(await least({ at: "0.2", plan }), 1)
+      const wrong = [{ at: "0.9" }, { at: "9.0" }, { at: "x" }, { at: "0.0", worker: "nine" }, { at: "0.0", round: 0 }]
+      for (const body of [...wrong, { at: "0.0", plan: "no plan" }, { at: "0.0", subtask: 1 }])
+        assert.strictEqual((await priceOf(body)).status, 400, JSON.stringify(body))
+      assert.deepStrictEqual(calls(), [1, 1, 1])
+    })
+  })
+
   it("is decided once: equal decisions get one answer, others are refused", () => {
     const { calls, options } = made()
     const edited = (worker: number) => `model_id = [${worker}]\nsubtasks = ["Answer."]\naccess_list = [[]]\n`

@@ -65,6 +65,8 @@ export interface Setting {
   readonly tools?: "last-step" | "every-step" | "policy" | undefined
   /** Whether steps whose answer is not used are skipped. Default: `true`. */
   readonly skipUnseen?: boolean | undefined
+  /** Steps that keep their answers from an earlier run, by index. They cost nothing. Default: none. */
+  readonly kept?: ReadonlySet<number> | undefined
   /** The previous round, which steps with access `"all"` also see. */
   readonly previous?: WorkerView["previous"]
   /** Number of input tokens for one worker per output token of another. Default: 2. */
@@ -132,6 +134,7 @@ interface StepPrice {
 interface Plan {
   readonly workflow: Workflow
   readonly setting: Setting
+  /** Steps that run. */
   readonly wanted: ReadonlySet<number>
   readonly axes: ReadonlyArray<ReadonlyArray<number>>
   /** Maximum number of output tokens per call, by step. Not known for steps that run the Conductor itself. */
@@ -337,7 +340,8 @@ const sureOf = (workflow: Workflow, wanted: ReadonlySet<number>): ReadonlySet<nu
  * ```
  */
 export const of = (workflow: Workflow, setting: Setting): Price => {
-  const wanted = setting.skipUnseen === false ? new Set(workflow.steps.keys()) : needed(workflow)
+  const seen = setting.skipUnseen === false ? new Set(workflow.steps.keys()) : needed(workflow)
+  const wanted = setting.kept === undefined ? seen : seen.difference(setting.kept)
   const plan: Plan = {
     workflow,
     setting,

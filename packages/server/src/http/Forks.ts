@@ -24,12 +24,17 @@ export type Context = Background.Context
 
 const optionalText = Schema.optionalKey(Schema.NullOr(Schema.String))
 
-const fields = {
+/** The fields of a fork that determine which steps run. */
+export const cutFields = {
   at: Schema.String.check(Schema.isPattern(Transcript.placePattern)),
   answer: optionalText,
   worker: optionalText,
   subtask: optionalText,
-  plan: optionalText,
+  plan: optionalText
+}
+
+const fields = {
+  ...cutFields,
   policy: optionalText,
   background: Background.field
 }

@@ -168,7 +168,7 @@ const paths = (): JsonObject => ({
   "/v1/runs/{id}/price": {
     post: {
       operationId: "pricePlan",
-      summary: "Calculates the price of another plan for a round of a run, without a call",
+      summary: "Calculates the price of another plan for a round of a run, or of a fork, without a call",
       parameters: [theRun],
       requestBody: { required: true, content: content(refTo("Plan")) },
       responses: { ...ok("The price", content(refTo("Price"))), ...failing(400, 401, 403, 404, 413, 429, 500) }

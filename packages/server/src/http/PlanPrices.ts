@@ -1,8 +1,8 @@
 /**
- * `POST /v1/runs/{id}/price`: returns the price of an alternative plan for a round, before the run is forked with the
- * plan or the plan is approved. The request calls no worker and costs nothing.
+ * `POST /v1/runs/{id}/price`: returns the price of another plan for a round before the plan is approved, or of a fork
+ * before it runs. The request calls no worker and costs nothing.
  */
-import { type Journal, Price, Transcript, WorkflowText } from "@divisi/core"
+import { ForkPrice, type Journal, Price, Transcript, WorkflowText } from "@divisi/core"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -15,8 +15,10 @@ import type { Offer } from "../Offer.ts"
 import { type ApiError, invalid } from "../wire/ApiError.ts"
 import * as Json from "../wire/Json.ts"
 import * as Steps from "../wire/Steps.ts"
+import type { Fork } from "../wire/Wire.ts"
 import { checkNames, idIn } from "./Background.ts"
 import * as Endpoint from "./Endpoint.ts"
+import * as Forks from "./Forks.ts"
 import * as Respond from "./Respond.ts"
 import * as Runs from "./Runs.ts"
 
@@ -28,10 +30,10 @@ export interface Context extends Pick<Endpoint.Context, "authenticate" | "defect
   readonly content?: ContentSetting.ContentSetting | undefined
 }
 
-const fields = { plan: Schema.String, round: Schema.optionalKey(Schema.NullOr(Schema.Int)) }
+const planFields = { plan: Schema.String, round: Schema.optionalKey(Schema.NullOr(Schema.Int)) }
 
-/** The schema of the request body, for documentation. */
-export const planSchema = Schema.Struct(fields)
+/** The schema of the request body, for documentation: a plan for a round, or a fork. */
+export const planSchema = Schema.Union([Schema.Struct(planFields), Schema.Struct(Forks.cutFields)])
 
 const amount = Schema.Struct({
   calls: Schema.Finite,
@@ -51,14 +53,18 @@ export const priceSchema = Schema.Struct({
 /** Maximum number of steps. The time for a price grows with the square of their number. */
 const maxSteps = 200
 
-interface Asked {
-  readonly plan: string
-  readonly round: number | undefined
-}
+/** A plan for a round, or a fork. */
+type Asked =
+  | { readonly plan: string; readonly round: number | undefined; readonly fork?: undefined }
+  | { readonly fork: Fork }
 
 /** Parses the body. Throws an `ApiError` if it is invalid. */
-const read = (body: Json.JsonObject): Asked => {
-  checkNames(body, Object.keys(fields), "a plan's price")
+const read = (body: Json.JsonObject, runId: string): Asked => {
+  if (Object.hasOwn(body, "at")) {
+    checkNames(body, Object.keys(Forks.cutFields), "a fork's price")
+    return { fork: Forks.read(body, runId) }
+  }
+  checkNames(body, Object.keys(planFields), "a plan's price")
   return { plan: Json.text(body.plan, "plan"), round: Json.optional(body.round, "round", Json.whole(0)) }
 }
 
@@ -68,14 +74,17 @@ const amountOf = ({ calls, costUsd, tokens }: Price.Amount): typeof amount.Type 
   cost_usd: costUsd ?? null
 })
 
-/** The workers of the run that this server offers to the caller, in the run's order. */
+/** The workers of the run that this server offers to the caller, in the run's order, and the worker of a fork. */
 const poolOf = (
   models: Models.Options,
   workers: ReadonlyArray<string> | undefined,
-  transcript: Transcript.Transcript
+  transcript: Transcript.Transcript,
+  { change }: Partial<Fork> = {}
 ): WorkerPool.WorkerPool => {
   const { pool } = Models.allowed(models, workers)
-  const own = transcript.pool.map(({ id }) => {
+  const ids = new Set(transcript.pool.map(({ id }) => id))
+  if (typeof change?.worker === "string") ids.add(change.worker)
+  const own = [...ids].map((id) => {
     const found = pool.workers.find((worker) => worker.id === id)
     if (found !== undefined) return found
     throw invalid("id", `The run needs the worker ${id}, which this API key cannot use.`)
@@ -83,24 +92,39 @@ const poolOf = (
   return Result.getOrThrow(WorkerPool.make(own))
 }
 
-/** Returns the price of a plan under the settings of the server. Throws an `ApiError` if the plan cannot be read. */
+/** Parses a plan for a round. Throws an `ApiError` if it cannot be read. */
+const planOf = (transcript: Transcript.Transcript, round: number, plan: string, workers: number) => {
+  const own = Transcript.planRules(transcript, round)
+  const rules = { ...own, poolSize: Math.max(own.poolSize, workers), maxSteps }
+  const reading = WorkflowText.read(plan, { ...rules, mode: "strict", how: true })
+  if (Result.isFailure(reading)) throw invalid("plan", reading.failure.message)
+  return reading.success.workflow
+}
+
+/** Returns the price under the settings of the server. Throws an `ApiError` if the plan or the fork is invalid. */
 const priceOf = (
   { models, turns }: Pick<Offer, "models" | "turns">,
   workers: ReadonlyArray<string> | undefined,
   transcript: Transcript.Transcript,
-  { plan, round = Math.max(0, transcript.rounds.length - 1) }: Asked
+  asked: Asked
 ): Price.Price => {
-  const rules = { ...Transcript.planRules(transcript, round), maxSteps }
-  const reading = WorkflowText.read(plan, { ...rules, mode: "strict", how: true })
-  if (Result.isFailure(reading)) throw invalid("plan", reading.failure.message)
   const { reassign, retry, skipUnseen, toolAccess = "last-step", tools, worker, checks } = turns.settings
-  return Price.of(reading.success.workflow, {
-    pool: poolOf(models, workers, transcript),
-    task: transcript.task,
+  const pool = poolOf(models, workers, transcript, asked.fork)
+  const setting = {
+    pool,
     ...{ worker, retry, skipUnseen, checks },
     reassign: reassign === "never" ? "never" : "next",
     tools: tools === undefined || toolAccess === "none" ? undefined : toolAccess
-  })
+  } as const
+  if (asked.fork === undefined) {
+    const { plan, round = Math.max(0, transcript.rounds.length - 1) } = asked
+    return Price.of(planOf(transcript, round, plan, pool.workers.length), { ...setting, task: transcript.task })
+  }
+  const { plan, at } = asked.fork
+  if (plan !== undefined && at.nested === undefined) planOf(transcript, at.round, plan, pool.workers.length)
+  const price = ForkPrice.of(transcript, asked.fork, setting)
+  if (Result.isFailure(price)) throw invalid("at", price.failure.message)
+  return price.success
 }
 
 const answer = Effect.fnUntraced(function* (
@@ -110,7 +134,7 @@ const answer = Effect.fnUntraced(function* (
   const caller = yield* context.authenticate(incoming.headers)
   if (context.content === "none") return yield* ContentSetting.refused("Pricing plans")
   const id = idIn(incoming)
-  const asked = yield* Endpoint.withBody(context, incoming, caller.owner, (body) => Steps.attempt(() => read(body)))
+  const asked = yield* Endpoint.withBody(context, incoming, caller.owner, (body) => Steps.attempt(() => read(body, id)))
   const transcript = Transcript.fromEvents(yield* Runs.eventsOf(context.journal, caller, id))
   if (transcript === undefined) return yield* invalid("id", `Run "${id}" has no recorded start.`)
   const { least, likely, most } = yield* Steps.attempt(() =>

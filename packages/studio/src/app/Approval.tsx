@@ -3,6 +3,7 @@
 import type { RunEvent, Transcript } from "@divisi/core"
 import { useSignal } from "@preact/signals"
 import * as Format from "../run/Format.ts"
+import { FormPrice } from "./FormPrice.tsx"
 import { lazy } from "./Lazy.tsx"
 import { Action, Head, Money, Text } from "./Parts.tsx"
 import { isRefused, SendingError, useSending } from "./Sending.tsx"
@@ -153,7 +154,13 @@ export const Approval = ({ call, onSent, round, transcript }: Props) => {
           }}
         >
           {pane.value === "edit" ? (
-            <PlanEditor transcript={transcript} round={round.round} refusal={error.value} note="" />
+            <>
+              <PlanEditor transcript={transcript} round={round.round} refusal={error.value} />
+              <FormPrice
+                run={runId}
+                of={(form) => ({ plan: form.get("plan")?.toString() ?? plan, round: round.round })}
+              />
+            </>
           ) : (
             <label>
               Reason (optional)

@@ -4,6 +4,7 @@ import type { Transcript } from "@divisi/core"
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import * as Format from "../run/Format.ts"
+import { FormPrice } from "./FormPrice.tsx"
 import { lazy } from "./Lazy.tsx"
 import { Action } from "./Parts.tsx"
 import { go, href } from "./Router.ts"
@@ -58,20 +59,20 @@ export const ForkForm = ({ item, onClose, round, run, step, transcript, within }
     ...new Set([...transcript.pool.map(({ id }) => id), ...(offer.value === undefined ? [] : workersIn(offer.value))])
   ]
   const at = `${within}${Format.place({ round, step, item })}`
+  const forkIn = (data: FormData): Fork => {
+    const [answer, worker, subtask, plan] = ["answer", "worker", "subtask", "plan"].map((name) => textIn(data, name))
+    return {
+      at,
+      ...(answer !== undefined && { answer }),
+      ...(worker !== undefined && worker !== own?.worker && { worker }),
+      ...(subtask !== undefined && subtask !== planned?.subtask && { subtask }),
+      ...(plan !== undefined && { plan })
+    }
+  }
   const submit = (data: FormData) =>
     send(async () => {
-      const [answer, worker, subtask, plan, policy] = ["answer", "worker", "subtask", "plan", "policy"].map((name) =>
-        textIn(data, name)
-      )
-      const made: Fork = {
-        at,
-        ...(answer !== undefined && { answer }),
-        ...(worker !== undefined && worker !== own?.worker && { worker }),
-        ...(subtask !== undefined && subtask !== planned?.subtask && { subtask }),
-        ...(plan !== undefined && { plan }),
-        ...(policy !== undefined && { policy })
-      }
-      const forked = await fork(run, made)
+      const policy = textIn(data, "policy")
+      const forked = await fork(run, { ...forkIn(data), ...(policy !== undefined && { policy }) })
       onClose()
       go(href(["runs", forked]))
     })
@@ -120,12 +121,7 @@ export const ForkForm = ({ item, onClose, round, run, step, transcript, within }
       ) : change.value === "plan" ? (
         <>
           <p class="dim">Steps that you change or add also run, and those that see their answers.</p>
-          <PlanEditor
-            transcript={transcript}
-            round={round}
-            refusal={error.value}
-            note="Steps that keep their answers are included, and cost nothing."
-          />
+          <PlanEditor transcript={transcript} round={round} refusal={error.value} />
         </>
       ) : (
         <label>
@@ -146,6 +142,7 @@ export const ForkForm = ({ item, onClose, round, run, step, transcript, within }
           </select>
         </label>
       )}
+      <FormPrice key={change.value} run={run} of={forkIn} note="Steps that keep their answers cost nothing." />
       <p class="actions">
         <Action kind="primary" icon="fork" type="submit" disabled={isBusy.value}>
           Fork and run

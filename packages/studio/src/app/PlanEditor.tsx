@@ -2,64 +2,19 @@
 /** An editor for the text of a plan, with line numbers and inline error messages. */
 import type { Transcript } from "@divisi/core"
 import { useSignal } from "@preact/signals"
-import { useEffect, useLayoutEffect } from "preact/hooks"
+import { useLayoutEffect } from "preact/hooks"
 import * as Format from "../run/Format.ts"
 import * as PlanText from "./planText.ts"
-import { canSteer, type PlanPrice, priceOf } from "./Steering.ts"
-
-/** Delay after an edit before the plan's price is requested, in milliseconds. */
-const priceMillis = 300
-
-/** Shows the price of a plan for a round shortly after each edit, or the reason why it is unknown. */
-const Price = ({
-  note,
-  plan,
-  round,
-  run
-}: {
-  readonly run: string
-  readonly plan: string
-  readonly round: number
-  readonly note: string
-}) => {
-  const found = useSignal<PlanPrice | string | undefined>(undefined)
-  useEffect(() => {
-    let isOld = false
-    const timer = setTimeout(async () => {
-      const price = await priceOf(run, plan, round).catch(({ message }: Error) => message)
-      if (!isOld) found.value = price
-    }, priceMillis)
-    return () => {
-      isOld = true
-      clearTimeout(timer)
-    }
-  }, [plan, run, round])
-  const { value: price } = found
-  if (price === undefined) return null
-  if (typeof price === "string") return <p class="dim">No price: {Format.visible(price)}</p>
-  const text = (name: "least" | "likely" | "most") => Format.money(price[name].cost_usd ?? undefined)
-  return (
-    <p role="status">
-      Price: at least {text("least")}, likely <b>{text("likely")}</b>, at most <b>{text("most")}</b>
-      <span class="dim">
-        {" "}
-        · {Format.whole(price.least.calls)} to {Format.whole(price.most.calls)} calls. {note}
-      </span>
-    </p>
-  )
-}
 
 interface Props {
   readonly transcript: Transcript.Transcript
   readonly round: number
-  /** Describes what the plan's price includes. */
-  readonly note: string
   /** Error message from the server that rejected the plan. */
   readonly refusal: string
 }
 
 /** Renders a plan in a text area named `plan`. The text is validated as it is edited. */
-export const PlanEditor = ({ note, refusal, round, transcript }: Props) => {
+export const PlanEditor = ({ refusal, round, transcript }: Props) => {
   const workflow = transcript.rounds[round]?.workflow ?? { steps: [] }
   const text = useSignal(PlanText.write(workflow))
   // A rejection applies only to the text that was sent.
@@ -101,9 +56,6 @@ export const PlanEditor = ({ note, refusal, round, transcript }: Props) => {
       <p id="plan-problem" class={problem === undefined ? "dim" : "tone-failed"} role="status">
         {problem === undefined ? "This plan can be read." : Format.visible(problem.message)}
       </p>
-      {problem === undefined && canSteer() && transcript.parent === undefined && (
-        <Price run={transcript.runId} plan={text.value} round={round} note={note} />
-      )}
       <ul id="plan-workers" class="plan-workers" aria-label="Workers by number">
         {transcript.pool.map(({ id }, index) => (
           <li key={id}>

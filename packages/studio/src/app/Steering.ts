@@ -54,16 +54,18 @@ interface Amount {
   readonly cost_usd: number | null
 }
 
-/** The price of a plan. */
+/** The price of a plan or of a fork. */
 export interface PlanPrice {
   readonly least: Amount
   readonly likely: Amount
   readonly most: Amount
 }
 
-/** Requests the price of another plan for a round. */
-export const priceOf = async (run: string, plan: string, round: number): Promise<PlanPrice> =>
-  (await send(run, "price", { plan, round })).json()
+/** Requests the price of another plan for a round, or of a fork. */
+export const priceOf = async (
+  run: string,
+  of: { readonly plan: string; readonly round: number } | Omit<Fork, "policy">
+): Promise<PlanPrice> => (await send(run, "price", of)).json()
 
 /** Models, policies and tools that the server offers for the tab's API key. */
 export interface Offer {
