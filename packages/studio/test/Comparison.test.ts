@@ -1,6 +1,7 @@
 /** Two runs next to each other. */
 import { describe, expect, it } from "vitest"
 import * as Comparison from "../src/run/Comparison.ts"
+import { fromTranscript } from "../src/run/Summary.ts"
 import { incident, mapped, suspended } from "./fixtures/runs.ts"
 
 describe("two runs", () => {
@@ -23,5 +24,21 @@ describe("two runs", () => {
 
   it("count steps that were carried out, failed ones included", async () => {
     expect(Comparison.figuresOf(await incident(20))).toMatchObject({ steps: 5, calls: 8 })
+  })
+
+  it("of one question are compared with the dearest one by a single worker", async () => {
+    const team = await incident(20)
+    const own = fromTranscript(team)
+    const alone = (id: string, cost_usd: number, more: object = {}) => ({ ...own, id, workers: [id], cost_usd, ...more })
+    const others = [alone("a", 1), alone("b", 2), alone("c", 3, { state: "failed" }), alone("d", 4, { question: "?" })]
+    expect(Comparison.aloneOf(team, [own, ...others])?.id).toBe("b")
+    expect(Comparison.aloneOf(team, [own])).toBeUndefined()
+    expect(Comparison.workersOf(team)).toEqual([
+      "qwen3-8b",
+      "gemini-2.5-flash",
+      "local-llama",
+      "gpt-5-mini",
+      "claude-sonnet-4-6"
+    ])
   })
 })

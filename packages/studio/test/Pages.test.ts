@@ -176,13 +176,34 @@ describe("figures", () => {
   it.each([
     [604, "604 ms"],
     [3_960, "4.0 s"],
-    [94_000, "1 min 34 s"]
+    [94_000, "1 min 34 s"],
+    [302_400_000, "3.5 d"],
+    [Number.POSITIVE_INFINITY, "unknown"]
   ])("writes %d ms as %s", (millis, text) => {
     expect(Format.duration(millis)).toBe(text)
   })
 
   it("shows characters that change the reading order by name", () => {
     expect(Format.visible("a\u202Eb\u0000\n")).toBe("a[U+202E]b[U+0000]\n")
+    expect(Format.visible("\u00ad\u115f\u2028\u{e0061}\ud83d")).toBe("[U+00AD][U+115F][U+2028][U+E0061][U+D83D]")
+    expect(Format.visible("a\u200db \u200d")).toBe("a[U+200D]b [U+200D]")
+  })
+
+  it.each(["👨‍👩‍👧‍👦", "❤️ ☎︎ 1️⃣", "می\u200cخواهم", "葛\u{e0100}", "“Grüße” – 中文"])("leaves %s as it is", (text) => {
+    expect(Format.visible(text)).toBe(text)
+  })
+
+  it("does not cut a character in half", () => {
+    expect(Format.oneLine("👨".repeat(400), 11)).toBe(`${"👨".repeat(5)}…`)
+  })
+
+  it("names times and amounts that cannot be written out", () => {
+    expect([Format.exactly(9e18), Format.when(Number.NaN, 0), Format.iso(-9e18)]).toEqual(Array(3).fill("unknown time"))
+    expect([Format.money(1e300), Format.tokens(2.5e9), Format.whole(1e300)]).toEqual([
+      "$1.0e+300",
+      "2,500M",
+      "1.0e+300"
+    ])
   })
 })
 

@@ -7,7 +7,8 @@ import { announce } from "./Announcer.tsx"
 import { eventsIn } from "./Follow.ts"
 import { State } from "./Icons.tsx"
 import { Action, Failed, Skeleton, Text } from "./Parts.tsx"
-import { href } from "./Router.ts"
+import { href, place } from "./Router.ts"
+import { runs } from "./RunList.ts"
 import { SendingError, useSending } from "./Sending.tsx"
 import { ask } from "./Source.ts"
 import { cancel, type Offer, readOffer } from "./Steering.ts"
@@ -40,17 +41,20 @@ const bodyOf = (form: FormData) => {
 const Select = ({
   label,
   name,
-  options
+  options,
+  value
 }: {
   readonly label: string
   readonly name: string
+  /** The option that is selected at first. Default: the first option. */
+  readonly value?: string
   readonly options: ReadonlyArray<readonly [value: string, text: string]>
 }) => (
   <label>
     {label}
     <select name={name}>
-      {options.map(([value, text]) => (
-        <option key={value} value={value}>
+      {options.map(([one, text]) => (
+        <option key={one} value={one} selected={one === value}>
           {Format.oneLine(text, 80)}
         </option>
       ))}
@@ -139,6 +143,9 @@ export const PlaygroundPage = () => {
     if (id !== undefined && id !== "") cancel(id).catch(({ message }: Error) => (error.value = message))
   }
   const shown = answer.value
+  const { query } = place.value
+  // A link from a run repeats its question.
+  const question = runs.value?.find(({ id }) => id === query.get("run"))?.question ?? ""
   return (
     <div class="run">
       <header class="bar">
@@ -156,10 +163,15 @@ export const PlaygroundPage = () => {
       >
         <label>
           Question
-          <textarea name="question" rows={4} required />
+          <textarea key={question} name="question" rows={4} required defaultValue={question} />
         </label>
         <div class="fields">
-          <Select label="Model" name="model" options={value.models.map((name) => [name, name])} />
+          <Select
+            label="Model"
+            name="model"
+            options={value.models.map((name) => [name, name])}
+            value={query.get("model") ?? ""}
+          />
           <Select
             label="Policy"
             name="policy"

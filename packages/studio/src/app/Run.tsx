@@ -9,6 +9,7 @@ import { useEffect, useLayoutEffect, useMemo } from "preact/hooks"
 import * as Format from "../run/Format.ts"
 import { fromTranscript } from "../run/Summary.ts"
 import * as Waterfalls from "../run/Waterfall.ts"
+import { Alone } from "./Alone.tsx"
 import { announce } from "./Announcer.tsx"
 import { Approval } from "./Approval.tsx"
 import { type Connection, followRun, pause } from "./Follow.ts"
@@ -201,7 +202,7 @@ const View = ({
           </span>
         )}
         <span class="grow" />
-        <time class="dim wide-only" dateTime={new Date(whole.startedAt).toISOString()}>
+        <time class="dim wide-only" dateTime={Format.iso(whole.startedAt)}>
           {Format.exactly(whole.startedAt)}
         </time>
         {canSteer() && within === "" && canBeResumed.has(state) && (
@@ -266,6 +267,7 @@ const View = ({
             <Answer text={answer} />
           )}
           {answer !== undefined && whole.detail !== undefined && <p class="dim">{Format.oneLine(whole.detail)}</p>}
+          {within === "" && !isPast && state === "answered" && <Alone transcript={whole} />}
           {canSteer() && within === "" && answer !== undefined && isOver(state) && <Rating run={summary.id} />}
           {whole.forkOf !== undefined && within === "" && <Origin of={whole.forkOf} />}
         </div>

@@ -84,8 +84,11 @@ const Bars = ({ bars }: { readonly bars: ReadonlyArray<Bar> }) => {
 
 const rowHeight = () => (matchMedia("(max-width: 720px)").matches ? 56 : 28)
 
+/** The state of a run, or what it needs, without the id of the call. */
 const stateText = (run: Summary): string =>
-  isWaiting(run) && run.waits_for.length > 0 ? `needs ${run.waits_for[0]}` : lookOf(run.state).word
+  isWaiting(run) && run.waits_for.length > 0
+    ? `needs ${run.waits_for[0]!.replace(/ \([^()]*\)$/, "")}`
+    : lookOf(run.state).word
 
 const workersText = ({ workers }: Summary): string =>
   workers.length === 0 ? "none" : workers.length === 1 ? workers[0]! : `${workers[0]} + ${workers.length - 1}`
@@ -240,7 +243,7 @@ const List = () => {
   const last = Math.min(list.length, Math.ceil((top.value + height.value) / row) + 8)
   return (
     <div class="runs-table" role="table" aria-label="Runs" aria-rowcount={list.length + 1}>
-      <div role="rowgroup">
+      <div role="rowgroup" class="rows-head">
         <div role="row" class="run-row head" aria-rowindex={1}>
           <span role="columnheader" class="c-state">
             <span class="unseen">State</span>

@@ -1,5 +1,6 @@
 /** Prepares a server's state for display to operators: metrics by name, and cost by day, worker and key. */
 import type { Transcript } from "@divisi/core"
+import * as Format from "../run/Format.ts"
 import type { Summary } from "../run/Summary.ts"
 
 /** The response of `GET /v1/operations`. */
@@ -138,7 +139,7 @@ const dayMillis = 86_400_000
 
 /** Returns the cost for each of the last days (UTC), oldest first, including days without runs. */
 export const byDay = (runs: ReadonlyArray<Summary>, now: number, days = 30): ReadonlyArray<Cost> => {
-  const nameOf = (at: number) => new Date(at).toISOString().slice(0, 10)
+  const nameOf = (at: number) => Format.iso(at).slice(0, 10)
   const costs = new Map(costsBy(runs, ({ started_at }) => [nameOf(started_at)]).map((cost) => [cost.name, cost]))
   return Array.from({ length: days }, (_, index) => {
     const name = nameOf(now - (days - 1 - index) * dayMillis)

@@ -1,5 +1,6 @@
 /** Compares two runs of one task, as plain data. */
 import { Message, type Transcript, Transcript as Transcripts } from "@divisi/core"
+import type { Summary } from "./Summary.ts"
 
 /** Figures for a run. */
 export interface Figures {
@@ -30,6 +31,20 @@ export const figuresOf = (transcript: Transcript.Transcript): Figures => {
 /** Returns the text of a run's question. */
 export const questionOf = ({ task }: Transcript.Transcript): string =>
   Message.text(task.messages.findLast(({ role }) => role === "user"))
+
+/** Returns the workers of a run's steps, in order of their last step. */
+export const workersOf = ({ rounds }: Transcript.Transcript): ReadonlyArray<string> => {
+  const steps = rounds.flatMap(({ steps }) => steps.filter(({ state }) => state !== "skipped"))
+  return [...new Set(steps.map(({ worker }) => worker).reverse())].reverse()
+}
+
+/** Returns the most expensive answered run of the same question by one worker, as the strongest one to compare with. */
+export const aloneOf = (transcript: Transcript.Transcript, runs: ReadonlyArray<Summary>): Summary | undefined => {
+  const question = questionOf(transcript)
+  return runs
+    .filter((run) => run.question === question && run.workers.length === 1 && run.state === "answered")
+    .reduce<Summary | undefined>((best, run) => (run.cost_usd > (best?.cost_usd ?? -1) ? run : best), undefined)
+}
 
 /** A step in one run, and the step with the same number in the other run. */
 export interface Pair {

@@ -1,0 +1,42 @@
+/** @jsxImportSource preact */
+/** Compares a run of several workers with the same question asked of one worker. */
+import type { Transcript } from "@divisi/core"
+import * as Comparison from "../run/Comparison.ts"
+import * as Format from "../run/Format.ts"
+import { Money } from "./Parts.tsx"
+import { href } from "./Router.ts"
+import { runs } from "./RunList.ts"
+import { canSteer } from "./Steering.ts"
+
+/** Renders the cost and time of one worker, or a link that asks one. Empty for runs of one worker. */
+export const Alone = ({ transcript }: { readonly transcript: Transcript.Transcript }) => {
+  const { runId } = transcript
+  const last = Comparison.workersOf(transcript).at(-1)
+  if (last === undefined || Comparison.workersOf(transcript).length === 1) return null
+  const alone = Comparison.aloneOf(transcript, runs.value ?? [])
+  if (alone === undefined)
+    return canSteer() ? (
+      <p class="alone dim">
+        No worker has answered this question alone.{" "}
+        <a class="link" href={href(["playground"], { run: runId, model: `worker/${last}` })}>
+          Ask one
+        </a>
+      </p>
+    ) : null
+  const { costUsd, millis } = Comparison.figuresOf(transcript)
+  const time = alone.changed_at - alone.started_at
+  const cost = alone.is_unpriced === true && alone.cost_usd === 0 ? undefined : alone.cost_usd
+  const ratios = [
+    ...(costUsd !== undefined && cost !== undefined && cost > 0 ? [`cost ${Format.ratio(costUsd / cost)}`] : []),
+    ...(time > 0 ? [`took ${Format.ratio(millis / time)}`] : [])
+  ]
+  return (
+    <p class="alone">
+      <span class="tag">One worker</span> {Format.oneLine(alone.workers[0]!, 60)} alone: <Money usd={cost} /> and{" "}
+      <b>{Format.duration(time)}</b>.{ratios.length > 0 && <span class="dim"> This plan {ratios.join(" and ")}.</span>}{" "}
+      <a class="link" href={href(["compare"], { a: runId, b: alone.id })}>
+        Compare
+      </a>
+    </p>
+  )
+}
