@@ -20,7 +20,7 @@ describe("divisi runs report", () => {
       const written = await report("--out", page, "--against", "openai:gpt-5", "--title", "An hour")
       assert.deepStrictEqual([written.code, written.output], [0, `${page}\n`], written.errors)
       const text = readFileSync(page, "utf8")
-      for (const part of ["<h1>An hour</h1>", question, "play money", "openai:gpt-5"]) assert.include(text, part)
+      for (const part of ["Divisi studio", "An hour", question, "openai:gpt-5"]) assert.include(text, part)
 
       const figures = JSON.parse((await report("--json", "--against", "mine", "--price", "mine=1000/0")).output)
       assert.strictEqual(figures.runs, 1)

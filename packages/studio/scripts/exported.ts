@@ -11,7 +11,7 @@ import { buildApp, pageVersion } from "./build.ts"
 const root = path.join(import.meta.dirname, "../../..")
 
 /** Exported pages, from the root of the repository. */
-const pages = ["docs/recordings/run.html", "docs/evals-example/report.html"]
+const pages = ["docs/recordings/run.html", "docs/evals-example/report.html", "docs/session-example/session.html"]
 
 /** Returns the exported pages that were made by another version of the page. */
 export const stalePages = async (): Promise<ReadonlyArray<string>> => {

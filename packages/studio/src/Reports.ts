@@ -1,8 +1,9 @@
-/** Reports: the page for one evaluation or training run as a self-contained file. */
+/** Reports: the page for one evaluation, training run or session as a self-contained file. */
 import { Options as Tables } from "@divisi/core"
 import * as Export from "./Export.ts"
 import type { Answers, Profile, Question, QuestionText, Report, Sample } from "./evaluation/Listing.ts"
 import * as Evaluations from "./evaluation/Listing.ts"
+import * as Sessions from "./session/Session.ts"
 import type { Group, Opened } from "./training/Listing.ts"
 import * as Trainings from "./training/Listing.ts"
 import * as Series from "./training/Series.ts"
@@ -145,6 +146,16 @@ export const training = (
     )
   })
 }
+
+/**
+ * Returns the page for the cost of a session as a self-contained HTML file.
+ *
+ * **Details**
+ *
+ * The session must contain at least one run. The page contains the first words of each question, and no answers. Throws
+ * `Assets.NotBuilt` in a checkout where the page has not been built.
+ */
+export const session = (of: Sessions.Session): string => Export.onePage([], { [Sessions.path]: Sessions.open(of) })
 
 /**
  * Returns the iterations whose rollouts are included in a report: at most sixteen, from the start and the end of the

@@ -12,6 +12,7 @@ import { type RunEvent, Options as Tables, type Transcript } from "@divisi/core"
 import * as Assets from "./Assets.ts"
 import * as Export from "./Export.ts"
 import type { Summary } from "./run/Summary.ts"
+import * as Sessions from "./session/Session.ts"
 
 /** A source of runs for the studio. */
 export interface Source {
@@ -164,6 +165,20 @@ const follow = async (
   response.end()
 }
 
+/** Maximum number of runs whose costs are added up. */
+const maxSession = 500
+
+/** Returns the data of the page about costs, or `null` if there are no runs. */
+const costs = async (source: Source): Promise<Sessions.Opened | null> => {
+  const runs: Array<Transcript.Transcript> = []
+  for (const { id } of await source.list(maxSession)) {
+    const run = await source.read(id)
+    if (run !== undefined) runs.push(run.transcript)
+  }
+  const title = runs.length < maxSession ? "All runs" : `The newest ${maxSession} runs`
+  return runs.length === 0 ? null : Sessions.open({ title, runs })
+}
+
 const exported = async (source: Source, id: string, response: http.ServerResponse) => {
   const run = await source.read(id)
   if (run === undefined) return unknown(response, id)
@@ -201,9 +216,14 @@ const answer = async (
   if (kind === "runs" && id !== undefined && names.length === 2) return one(source, id, response)
   if (kind === "runs" && id !== undefined && part === "events") return follow(source, id, url, request, response)
   if (kind === "studio" && id === "export" && part !== undefined) return exported(source, part, response)
+  if (url.pathname === `/${Sessions.path}`) return send(response, 200, JSON.stringify(await costs(source)))
   const more = await route?.(url)
   if (more !== undefined) return send(response, 200, JSON.stringify(more))
-  send(response, 404, errorBody("not_found_error", "This is not an endpoint of the studio."))
+  const isRecord = id !== undefined && (kind === "evaluations" || kind === "trainings")
+  const missing = isRecord
+    ? `The folder has no ${kind.slice(0, -1)} "${id.slice(0, 200)}".`
+    : "This is not an endpoint of the studio."
+  send(response, 404, errorBody("not_found_error", missing))
 }
 
 const table = Tables.table(

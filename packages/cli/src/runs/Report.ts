@@ -1,13 +1,13 @@
-/** `divisi runs report`: generates an HTML page with the cost of a journal's runs and each worker's contribution. */
+/** `divisi runs report`: generates a page of the studio about the cost of a journal's runs and each worker's share. */
 import { Nearest, Transcript } from "@divisi/core"
 import { WholeFile } from "@divisi/files"
-import { SessionPage } from "@divisi/report"
+import { Reports, Sessions } from "@divisi/studio"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as ConfigFile from "../config/ConfigFile.ts"
-import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
 import * as Journals from "../stores/Journals.ts"
 import * as Catalog from "../vendors/Catalog.ts"
@@ -37,7 +37,7 @@ const runsOf = (
 const reference = Effect.fnUntraced(function* (
   worker: string,
   input: ReportInput
-): Effect.fn.Return<SessionPage.Reference, Failure> {
+): Effect.fn.Return<Sessions.Reference, Failure> {
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   const said = Prices.of(config, input)
   const pricing = (Object.hasOwn(said, worker) ? said[worker] : undefined) ?? (yield* Catalog.pricingOf(worker))
@@ -65,10 +65,9 @@ export const write = Effect.fnUntraced(function* (input: ReportInput): Effect.fn
   if (runs.length === 0) return yield* usage("No runs found. List runs with: divisi runs")
   const done = Option.isNone(alone) ? undefined : yield* runsOf(alone, Option.none(), 0)
   if (done?.length === 0) return yield* usage("--alone: the journal has no runs.")
-  const session: SessionPage.Session = { title, runs, against, alone: done }
-  if (input.json) return print(JSON.stringify(SessionPage.figures(session), null, 2))
-  yield* Effect.mapError(WholeFile.write(out, SessionPage.render(session)), ({ message }) =>
-    failed(`Cannot write the page. ${message}`)
-  )
+  const session: Sessions.Session = { title, runs, against, alone: done }
+  if (input.json) return print(JSON.stringify(Sessions.figures(session), null, 2))
+  const page = yield* Effect.try({ try: () => Reports.session(session), catch: (error) => failed(messageOf(error)) })
+  yield* Effect.mapError(WholeFile.write(out, page), ({ message }) => failed(`Cannot write the page. ${message}`))
   print(out)
 })

@@ -4,7 +4,7 @@ import path from "node:path"
 import { Journal, Transcript } from "@divisi/core"
 import { JournalStream } from "@divisi/core/streams"
 import { DiskJournal, WholeFile } from "@divisi/files"
-import { Export, StudioServer, Summary } from "@divisi/studio"
+import { Export, Sessions, StudioServer, Summary } from "@divisi/studio"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
@@ -133,12 +133,16 @@ const exportTo = Effect.fnUntraced(function* (
     },
     catch: (error) => failed(`Cannot read the runs: ${messageOf(error)}.`)
   })
-  const more = yield* Effect.tryPromise({
+  const folders = yield* Effect.tryPromise({
     try: async () => (place === undefined ? {} : Folders.everything(place)),
     catch: (error) => failed(`Cannot read the evaluations and trainings: ${messageOf(error)}.`)
   })
-  if (runs.length === 0 && Object.keys(more).length === 0)
+  if (runs.length === 0 && Object.keys(folders).length === 0)
     return yield* usage("There is no run, evaluation or training to export.")
+  const costs = {
+    [Sessions.path]: Sessions.open({ title: "All runs", runs: runs.map(({ transcript }) => transcript) })
+  }
+  const more = runs.length > 1 ? { ...folders, ...costs } : folders
   const built = <A>(make: () => A) => Effect.try({ try: make, catch: (error) => failed(messageOf(error)) })
   if (out.endsWith(".html")) {
     yield* put(out, yield* built(() => Export.onePage(runs, more)))

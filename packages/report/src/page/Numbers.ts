@@ -21,12 +21,6 @@ export const withError = (mean: Figure, error: Figure): string =>
 export const points = (difference: Figure): string =>
   known(difference, (value) => `${value < 0 ? "−" : "+"}${Math.abs(100 * value).toFixed(1)}`)
 
-/** Formats a fraction as a short percentage: `97 %`, `0.4 %`. */
-export const percent = (share: number): string => {
-  const value = 100 * share
-  return `${value < 9.95 ? Number(value.toFixed(1)) : Math.round(value)} %`
-}
-
 /** Formats an amount in USD with three significant digits and at least two decimals: `$0`, `$0.00118`, `$12.34`. */
 export const usd = (amount: Figure): string =>
   known(amount, (value) => {
@@ -47,15 +41,6 @@ export const decimal = (figure: Figure): string => known(figure, (value) => valu
 /** Formats milliseconds as seconds: `0.42 s`, `31 s`. */
 export const seconds = (millis: Figure): string =>
   known(millis, (value) => `${(value / 1000).toFixed(value < 10_000 ? 2 : 0)} s`)
-
-/** Formats milliseconds as a duration: `4.2 s`, `3 min 05 s`, `2 h 10 min`. */
-export const duration = (millis: number): string => {
-  const whole = Math.round(millis / 1000)
-  if (whole < 60) return millis < 9_950 ? `${(millis / 1000).toFixed(1)} s` : `${whole} s`
-  if (whole < 3600) return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, "0")} s`
-  const minutes = Math.round(whole / 60)
-  return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`
-}
 
 /** Formats a p-value. Values below 0.001 are shown as `< 0.001`. */
 export const pValue = (p: Figure): string => known(p, (value) => (value < 0.001 ? "< 0.001" : value.toFixed(3)))

@@ -15,6 +15,7 @@ const ComparePage = lazy(ofRuns, "ComparePage")
 const PlaygroundPage = lazy(ofRuns, "PlaygroundPage")
 const EvaluationsPage = lazy(ofFolders, "EvaluationsPage")
 const TrainingsPage = lazy(ofFolders, "TrainingsPage")
+const CostsPage = lazy(ofFolders, "CostsPage")
 const OperatePage = lazy(() => import("./operate/Operate.tsx"), "OperatePage")
 
 /** A page of the studio. */
@@ -62,6 +63,14 @@ export const pages: ReadonlyArray<Page> = [
     letter: "l",
     isShown: () => mayHave("v1/trainings"),
     render: ({ path: [, id] }) => <TrainingsPage id={id} />
+  },
+  {
+    path: "costs",
+    name: "Costs",
+    icon: "costs",
+    letter: "m",
+    isShown: () => mayHave("v1/costs"),
+    render: () => <CostsPage />
   },
   {
     path: "playground",

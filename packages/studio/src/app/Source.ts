@@ -50,13 +50,15 @@ const embedded = (): Embedded | undefined => {
 export const isExported = (): boolean => embedded() !== undefined
 
 /**
- * Returns the initial path of an exported page: its only run, evaluation or training run, or otherwise the first list.
+ * Returns the initial path of an exported page: its only run, evaluation, training run or session, or otherwise the
+ * first list.
  */
 export const firstPath = (): ReadonlyArray<string> | undefined => {
   const data = embedded()
   if (data === undefined) return undefined
   const [run, ...others] = data.runs
   if (run !== undefined) return others.length === 0 ? ["runs", run.id] : ["runs"]
+  if (!mayHave("v1/evaluations") && !mayHave("v1/trainings") && mayHave("v1/costs")) return ["costs"]
   const name = mayHave("v1/evaluations") ? "evaluations" : "trainings"
   const { data: lines = [] } = (globalThis.divisiStudio?.data?.[`v1/${name}`] ?? {}) as {
     readonly data?: ReadonlyArray<{ readonly id: string }>
@@ -65,7 +67,7 @@ export const firstPath = (): ReadonlyArray<string> | undefined => {
   return lines.length === 1 ? [page, lines[0]!.id] : [page]
 }
 
-/** Whether runs may be available. The exported page of an evaluation or a training run contains none. */
+/** Whether runs may be available. The exported page of an evaluation, a training run or a session contains none. */
 export const mayHaveRuns = (): boolean => embedded()?.runs.length !== 0
 
 /** Whether the server or the exported page provides the data at a path. */

@@ -41,12 +41,10 @@ const y = ({ top }: Scale, value: number): number => 1 - Math.min(1, Math.max(0,
 const percent = (share: number): string => `${(100 * share).toFixed(2)}%`
 
 const pathOf = (scale: Scale, points: ReadonlyArray<readonly [number, number]>): string => {
-  let d = ""
-  let before = Number.NaN
-  for (const [at, value] of points) {
-    d += `${at - before === 1 || d !== "" ? "L" : "M"}${(units * x(scale, at)).toFixed(1)} ${(units * y(scale, value)).toFixed(1)}`
-    before = at
-  }
+  const places = points.map(
+    ([at, value]) => `${(units * x(scale, at)).toFixed(1)} ${(units * y(scale, value)).toFixed(1)}`
+  )
+  const d = places.length === 0 ? "" : `M${places.join("L")}`
   // A single point is drawn as a dot, which a line of no length with round ends is.
   return points.length === 1 ? `${d}h0` : d
 }

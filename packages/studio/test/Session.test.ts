@@ -1,15 +1,26 @@
-import { assert, describe, it } from "@effect/vitest"
-import * as SessionPage from "../src/SessionPage.ts"
+/** The costs of a session: its totals, its timeline, and its page as one file. */
+import { assert, beforeAll, describe, it } from "vitest"
+import { buildApp } from "../scripts/build.ts"
+import { Assets, Reports, Sessions } from "../src/index.ts"
 import * as Spans from "../src/session/Spans.ts"
+import { begin, run } from "./fixtures/session.ts"
 
-import { begin, run } from "./madeUpSession.ts"
+beforeAll(async () => {
+  await buildApp(Assets.folder)
+})
 
 const hostile = `</pre></article><script>alert("x")</script><img src="http://example.com/x.png" onerror=alert(1)>\u202e&amp;\u0007`
+
+/** A run without a step. */
+const idle = (id: string) => {
+  const { answer: _, rounds: __, spend: ___, ...whole } = run(id, 0, "Refused?")
+  return { ...whole, ending: "refused", detail: "Not here.", rounds: [], durationMillis: 5 } as const
+}
 
 const twice = [run("a", 0, "First?"), run("b", 20_000, "Second?")]
 
 describe("the figures of a session", () => {
-  const figures = SessionPage.figures({ title: "Two runs", runs: twice })
+  const figures = Sessions.figures({ title: "Two runs", runs: twice })
 
   it("add up: by worker, by purpose and in all", () => {
     const sum = (spends: ReadonlyArray<{ readonly costUsd: number; readonly calls: number }>) => [
@@ -39,30 +50,15 @@ describe("the figures of a session", () => {
 
   it("part the time of workers from that of tools, and count what runs at once a single time", () => {
     assert.deepStrictEqual([figures.workedMillis, figures.toolMillis, figures.to - begin], [12_000, 8_000, 30_000])
-    const atOnce = SessionPage.figures({ title: "At once", runs: [twice[0]!, run("c", 0, "Third?")] })
+    const atOnce = Sessions.figures({ title: "At once", runs: [twice[0]!, run("c", 0, "Third?")] })
     assert.deepStrictEqual([atOnce.workedMillis, atOnce.toolMillis], [6_000, 4_000])
   })
 
   it("show the same tokens at one worker's price, all of them and those of answers, with a price per call", () => {
     const pricing = { inputPerMillion: 1_000, outputPerMillion: 10_000, perCall: 0.5 }
-    const { against } = SessionPage.figures({ title: "", runs: twice, against: { worker: "strong", pricing } })
+    const { against } = Sessions.figures({ title: "", runs: twice, against: { worker: "strong", pricing } })
     assert.closeTo(against!.allUsd, 2 * (1 + 1 + 5 * 0.5), 1e-9)
     assert.closeTo(against!.answersUsd, 2 * (0.7 + 0.7 + 3 * 0.5), 1e-9)
-  })
-})
-
-describe("the page of runs in which no worker was asked", () => {
-  const { answer: _, rounds: __, spend: ___, ...whole } = run("a", 0, "Refused?")
-  const refused = { ...whole, ending: "refused", detail: "Not here.", rounds: [], durationMillis: 5 } as const
-  const page = SessionPage.render({ title: "Refused", runs: [refused] })
-
-  it("has no empty frames: the run is in a table, and there is nothing to draw", () => {
-    assert.include(page, "Refused?")
-    assert.include(page, "1 refused")
-    assert.notInclude(page, "<figure>")
-    assert.notInclude(page, 'class="legend"')
-    assert.notMatch(page, /<svg[^>]*><\/svg>/)
-    assert.notMatch(page, /<section id="(?:workers|purposes)">/)
   })
 })
 
@@ -96,38 +92,41 @@ describe("the spans of a run", () => {
 })
 
 describe("the page of a session", () => {
-  it("shows questions as text, without what a client put before them, and no answers", () => {
-    const asked = `<system-reminder>Never mind.</system-reminder>\n <env>linux</env> ${hostile} What is it?`
-    const text = SessionPage.render({ title: hostile, runs: [run("a", 0, asked)] })
-    assert.include(text, "&lt;script&gt;")
-    assert.notInclude(text, hostile)
-    assert.notInclude(text, "Never mind")
-    assert.notInclude(text, "The secret answer")
-    assert.notMatch(text, /<(script|img|link|iframe|object|embed|a)\b/i)
-    assert.notMatch(text, /NaN|Infinity|undefined/)
+  it("shows the words of questions, without what a client put before them, and no answers", () => {
+    const asked = `<system-reminder>Never mind.</system-reminder>\n <env>linux</env> What is it? ${hostile}`
+    const runs = [run("a", 0, asked), run("b", 20_000, hostile)]
+    const [first, second] = Sessions.open({ title: hostile, runs }).runs
+    assert.match(first!.question, /^What is it\? <\/pre>/)
+    assert.match(second!.question, /^<\/pre><\/article>/)
+    const page = Reports.session({ title: hostile, runs })
+    assert.strictEqual(page.match(/<\/script>/g)?.length, 2)
+    for (const text of ["Never mind", "The secret answer", "<img src", "\u202e"]) assert.notInclude(page, text)
+    assert.notMatch(page, /(src|href)="(?!#)/)
+    assert.strictEqual(Reports.session({ title: hostile, runs }), page)
   })
 
-  it("describes an estimate as hypothetical, and compares nothing without data", () => {
+  it("has the price of the worker that it is compared with", () => {
     const pricing = { inputPerMillion: 1, outputPerMillion: 2 }
-    const text = SessionPage.render({ title: "", runs: twice, against: { worker: "strong", pricing }, alone: twice })
-    assert.include(text, "Estimated, not measured")
-    assert.include(text, "one worker, measured")
-    assert.notInclude(SessionPage.render({ title: "", runs: twice }), "Compared with one strong worker")
+    const opened = Sessions.open({ title: "", runs: twice, against: { worker: "strong", pricing }, alone: twice })
+    assert.deepStrictEqual(opened.pricing, pricing)
+    assert.strictEqual(opened.figures.alone?.spend.costUsd, opened.figures.spend.costUsd)
+    assert.notProperty(Sessions.open({ title: "", runs: twice }), "pricing")
   })
 
-  it("draws so many runs that it can be read, those that cost most, and says how many it left out", () => {
-    const many = Array.from({ length: 130 }, (_, index) => run(`r${index}`, index * 1_000, `Question ${index}?`))
-    const text = SessionPage.render({ title: "Many", runs: many })
-    assert.strictEqual(text.match(/<div class="row">\s*<span class="name" title="Question/g)?.length, 100)
-    assert.include(text, "30 cost less")
+  it("draws the runs that cost most, in order of their start", () => {
+    const cheap = Array.from({ length: 30 }, (_, index) => idle(`cheap-${index}`))
+    const dear = Array.from({ length: 100 }, (_, index) => run(`r${index}`, index * 1_000, `Question ${index}?`))
+    const { figures, runs } = Sessions.open({ title: "Many", runs: [...cheap, ...dear.toReversed()] })
+    assert.strictEqual(figures.runs, 130)
+    assert.deepStrictEqual(
+      runs.map(({ id }) => id),
+      dear.map(({ runId }) => runId)
+    )
   })
 
-  it("closes every element that it opens, and is the same for the same session", () => {
-    const text = SessionPage.render({ title: "Two", runs: twice })
-    for (const name of ["div", "figure", "svg", "table", "details", "section", "span", "ul", "dl"]) {
-      const opened = text.match(new RegExp(`<${name}[\\s>]`, "g"))?.length
-      assert.strictEqual(opened, text.match(new RegExp(`</${name}>`, "g"))?.length, name)
-    }
-    assert.strictEqual(text, SessionPage.render({ title: "Two", runs: twice }))
+  it("lists runs in which no worker was called", () => {
+    const { figures, runs } = Sessions.open({ title: "Refused", runs: [idle("a")] })
+    assert.deepStrictEqual(figures.workers, [])
+    assert.deepInclude(runs[0], { question: "Refused?", ending: "refused", millis: 5, steps: 0, lanes: [] })
   })
 })

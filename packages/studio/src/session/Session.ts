@@ -1,5 +1,6 @@
-/** A session consists of the runs of a server or user over a period. This module computes its totals. */
+/** A session consists of the runs of a server or user over a period. This module computes its totals and its timeline. */
 import { Transcript } from "@divisi/core"
+import * as Task from "@divisi/core/Task"
 import { cost, noSpend, type Pricing, type Spend } from "@divisi/core/Usage"
 import * as Spans from "./Spans.ts"
 
@@ -15,6 +16,7 @@ export interface Reference {
 
 /** The runs of a session. */
 export interface Session {
+  /** Title of the page. */
   readonly title: string
   readonly runs: ReadonlyArray<Transcript.Transcript>
   /** The worker whose price is applied to the same tokens, for comparison. */
@@ -64,6 +66,35 @@ export interface Figures extends Totals {
   readonly against?: { readonly worker: string; readonly allUsd: number; readonly answersUsd: number } | undefined
   readonly alone?: Totals | undefined
 }
+
+/** A run on the timeline. */
+export interface Line {
+  readonly id: string
+  /** The first words of the question. */
+  readonly question: string
+  readonly startedAt: number
+  readonly millis: number
+  readonly ending: string
+  readonly policy: string
+  readonly steps: number
+  readonly calls: number
+  readonly costUsd: number
+  /** Calls and periods with tools alone, in lanes so that they do not overlap. */
+  readonly lanes: ReadonlyArray<ReadonlyArray<Spans.Span>>
+}
+
+/** The data of the page about a session. */
+export interface Opened {
+  readonly title: string
+  readonly figures: Figures
+  /** Price of the worker in `figures.against`. */
+  readonly pricing?: Pricing | undefined
+  /** The most expensive runs, in order of their start. */
+  readonly runs: ReadonlyArray<Line>
+}
+
+/** API path of the page's data. */
+export const path = "v1/costs"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Adding up
@@ -154,5 +185,47 @@ export const figures = ({ against, alone, runs }: Session): Figures => {
       answersUsd: priced(against.pricing, answers)
     },
     alone: alone && totals(alone)
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The page's data
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Maximum number of runs on the timeline. */
+const maxLines = 100
+
+/** A tag that clients put before the user's text. */
+const added = /^\s*<([a-z][\w-]*)>[\s\S]*?<\/\1>/i
+
+/** Maximum length of a question to process, in characters. It may be followed by many files. */
+const maxRead = 100_000
+
+/** Returns the first words of a question. */
+const wordsOf = ({ task }: Transcript.Transcript): string => {
+  let text = Task.question(task).slice(0, maxRead)
+  for (let next = text.replace(added, ""); next !== text; next = text.replace(added, "")) text = next
+  return text.trim().replace(/\s+/g, " ").slice(0, 60).toWellFormed()
+}
+
+const lineOf = (run: Transcript.Transcript): Line => {
+  const { ending = "unfinished", policy, rounds, runId, startedAt } = run
+  const { calls, costUsd } = Transcript.spendSoFar(run)
+  return {
+    ...{ id: runId, question: wordsOf(run), startedAt, millis: Transcript.endOf(run) - startedAt },
+    ...{ ending, policy, calls, costUsd },
+    steps: rounds.reduce((sum, { steps }) => sum + steps.length, 0),
+    lanes: Spans.lanes(Spans.of(run))
+  }
+}
+
+/** Returns the data of the page about a session with at least one run. It contains no answers. */
+export const open = (session: Session): Opened => {
+  const lines = session.runs.map(lineOf).toSorted((one, other) => other.costUsd - one.costUsd)
+  return {
+    title: session.title,
+    figures: figures(session),
+    ...(session.against !== undefined && { pricing: session.against.pricing }),
+    runs: lines.slice(0, maxLines).toSorted((one, other) => one.startedAt - other.startedAt)
   }
 }
