@@ -15,6 +15,35 @@ export const isObject = (text: string): boolean => {
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
+/** The state of a scan of arguments that arrive in chunks. */
+export interface Scan {
+  /** Number of open brackets. */
+  readonly depth: number
+  readonly isInText: boolean
+  readonly isEscaped: boolean
+  /** Whether the characters up to here are a complete object, judged by the brackets. */
+  readonly isWhole: boolean
+}
+
+/** The scan of an empty string. */
+export const unscanned: Scan = { depth: 0, isInText: false, isEscaped: false, isWhole: false }
+
+/** Scans the next chunk. Parsing all arguments after each chunk would take quadratic time. */
+export const scan = (before: Scan, piece: string): Scan => {
+  let { depth, isEscaped, isInText, isWhole } = before
+  for (let at = 0; at < piece.length; at++) {
+    const sign = piece[at]
+    if (isEscaped) isEscaped = false
+    else if (sign === '"') isInText = !isInText
+    else if (isInText) isEscaped = sign === "\\"
+    else if (sign === "{" || sign === "[") depth += 1
+    else if (sign === "}" || sign === "]") depth -= 1
+    else if (sign === " " || sign === "\n" || sign === "\r" || sign === "\t") continue
+    isWhole = sign === "}" && depth === 0 && !isInText
+  }
+  return { depth, isInText, isEscaped, isWhole }
+}
+
 /**
  * Converts arguments, or a chunk of them, to a string. Some servers send the object itself; PHP servers send an empty
  * object as a list.

@@ -20,6 +20,7 @@ interface Call {
   readonly unnamed: string
   /** The last chunk of the arguments. Some servers repeat all previous text in each chunk. */
   readonly last: string
+  readonly scan: Arguments.Scan
   /** Data that the server expects back with the call, such as Gemini's thought signature. */
   readonly extra?: Json.Fields | undefined
 }
@@ -88,7 +89,7 @@ const continues = (call: Call, piece: Piece): boolean => {
   // A name sent in pieces precedes the arguments and has its call's index.
   if (piece.name !== call.name) return isPieceOfName(call, piece)
   if (piece.arguments === "" || call.arguments === "" || repeats(call, piece)) return true
-  return !/^\s*\{/.test(piece.arguments) && !Arguments.isObject(call.arguments)
+  return !/^\s*\{/.test(piece.arguments) && !call.scan.isWhole
 }
 
 /**
@@ -108,7 +109,7 @@ const placeOfIndex = (calls: Calls, { id, index, name }: Piece): number => {
   if (index === undefined) return calls.length - 1
   const place = calls.findLastIndex((call) => call.index === index)
   const last = calls.at(-1)
-  const isOpen = last !== undefined && last.name !== "" && !Arguments.isObject(last.arguments)
+  const isOpen = last !== undefined && last.name !== "" && !last.scan.isWhole
   return place === -1 && id === "" && name === "" && isOpen ? calls.length - 1 : place
 }
 
@@ -131,7 +132,14 @@ const placeOf = (calls: Calls, piece: Piece, isFirst: boolean): number => {
 }
 
 const extended = (call: Call | undefined, piece: Piece): Call => {
-  const { arguments: before = "", givenId = "", last = "", name = "", unnamed = "" } = call ?? {}
+  const {
+    arguments: before = "",
+    givenId = "",
+    last = "",
+    name = "",
+    scan = Arguments.unscanned,
+    unnamed = ""
+  } = call ?? {}
   const given = givenId === "" ? piece.id : givenId
   const known = name === piece.name || before !== "" || piece.arguments !== "" ? name || piece.name : name + piece.name
   return {
@@ -144,26 +152,26 @@ const extended = (call: Call | undefined, piece: Piece): Call => {
     arguments: before + piece.arguments,
     unnamed: known === "" ? unnamed + piece.arguments : "",
     last: piece.arguments || last,
+    scan: Arguments.scan(scan, piece.arguments),
     extra: piece.extra ?? call?.extra
   }
 }
 
-const take = ({ calls, parts }: Taken, value: unknown, at: number): Taken => {
-  if (value === null) return { calls, parts }
+/** Adds a chunk of a call, and its part to `parts`. */
+const take = (calls: Calls, value: unknown, at: number, parts: Array<WorkerPart>): Calls => {
+  if (value === null) return calls
   const piece = pieceOf(value)
   const isEmpty = piece.name === "" && piece.id === "" && piece.arguments === ""
   // Gemini's endpoint sends a signature in a separate piece.
-  if (isEmpty && calls.length === 0) return { calls, parts }
+  if (isEmpty && calls.length === 0) return calls
   const place = placeOf(calls, piece, at === 0)
   const before = calls[place]
   if (before === undefined && calls.length >= most) throw unreadable("the response contains too many tool calls")
   const call = extended(before, piece)
   const text = (before?.unnamed ?? "") + piece.arguments
   const { id, name } = call
-  return {
-    calls: before === undefined ? [...calls, call] : calls.with(place, call),
-    parts: name === "" || text === "" ? parts : [...parts, { type: "tool-call-delta", id, name, arguments: text }]
-  }
+  if (name !== "" && text !== "") parts.push({ type: "tool-call-delta", id, name, arguments: text })
+  return before === undefined ? [...calls, call] : calls.with(place, call)
 }
 
 /**
@@ -176,18 +184,16 @@ const listOf = (pieces: unknown): ReadonlyArray<unknown> => {
 }
 
 /** Adds the tool call chunks in a delta. Returns the same calls if there are none. */
-export const takeCalls = (calls: Calls, pieces: unknown): Taken => {
-  const list = listOf(pieces)
-  let taken: Taken = { calls, parts: [] }
-  for (const [at, piece] of list.entries()) taken = take(taken, piece, at)
-  return taken
+export const takeCalls = (before: Calls, pieces: unknown): Taken => {
+  const parts: Array<WorkerPart> = []
+  let calls = before
+  for (const [at, piece] of listOf(pieces).entries()) calls = take(calls, piece, at, parts)
+  return { calls, parts }
 }
 
 /** Adds the legacy `function_call` of a delta, from before the API had tools. */
 export const takeFunction = (calls: Calls, piece: unknown): Taken =>
-  piece === undefined || piece === null
-    ? { calls, parts: [] }
-    : take({ calls, parts: [] }, { index: "function_call", function: piece }, 0)
+  takeCalls(calls, piece === undefined || piece === null ? [] : [{ index: "function_call", function: piece }])
 
 /**
  * Returns the calls in a final object, which take precedence over the assembled ones. If the final object has no ids,

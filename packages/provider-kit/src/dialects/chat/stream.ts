@@ -76,7 +76,13 @@ export interface State {
   /** Whether the first choice has arrived. */
   readonly hasFirst: boolean
   /** Chunks of choices other than the first. Whether they are the answer is known at its end. */
-  readonly held: ReadonlyArray<Json.Fields>
+  readonly held: Held | undefined
+}
+
+/** The chunks held back, most recent first, because an answer may contain very many. */
+interface Held {
+  readonly chunk: Json.Fields
+  readonly before: Held | undefined
 }
 
 const initial: State = {
@@ -96,7 +102,7 @@ const initial: State = {
   usage: undefined,
   foreign: undefined,
   hasFirst: false,
-  held: []
+  held: undefined
 }
 
 const nothing: ReadonlyArray<WorkerPart> = []
@@ -482,19 +488,18 @@ const foreign = (state: State, event: Json.Fields): Step<State> => {
 
 /** Folds a list of chunks that arrived together. */
 const nextOf = (before: State, events: ReadonlyArray<unknown>, options: Options): Step<State> => {
-  let step: Step<State> = { state: before, parts: nothing }
+  const parts: Array<WorkerPart> = []
+  const omitted: Array<string> = []
+  let warning: string | undefined
+  let step: Step<State> = { state: before, parts }
   for (const event of events) {
-    const { failure, omitted = none, parts, state, warning } = next(step.state, event, options)
-    step = {
-      state,
-      parts: [...step.parts, ...parts],
-      failure,
-      warning: step.warning ?? warning,
-      omitted: [...(step.omitted ?? none), ...omitted]
-    }
-    if (failure !== undefined) break
+    step = next(step.state, event, options)
+    for (const part of step.parts) parts.push(part)
+    for (const kind of step.omitted ?? none) omitted.push(kind)
+    warning ??= step.warning
+    if (step.failure !== undefined) break
   }
-  return step
+  return { ...step, parts, omitted, warning }
 }
 
 /** Chunk fields that carry no content, and the fields that contain the text. */
@@ -529,8 +534,16 @@ const plainText = (chunk: Json.Fields): string | undefined => {
 const hold = (state: State, chunk: Json.Fields, options: Options): Step<State> => {
   const usage = options.readsUsage === false ? undefined : reportedIn(chunk)
   const { usage: _, ...rest } = chunk
-  const chunks = Json.items(chunk.choices).map((choice) => ({ ...rest, choices: [choice] }))
-  return { state: { ...state, usage: later(state.usage, usage), held: [...state.held, ...chunks] }, parts: nothing }
+  let { held } = state
+  for (const choice of Json.items(chunk.choices)) held = { chunk: { ...rest, choices: [choice] }, before: held }
+  return { state: { ...state, usage: later(state.usage, usage), held }, parts: nothing }
+}
+
+/** Returns the chunks held back, in order. */
+const heldIn = (state: State): ReadonlyArray<Json.Fields> => {
+  const chunks: Array<Json.Fields> = []
+  for (let at = state.held; at !== undefined; at = at.before) chunks.push(at.chunk)
+  return chunks.reverse()
 }
 
 /**
@@ -538,7 +551,8 @@ const hold = (state: State, chunk: Json.Fields, options: Options): Step<State> =
  * Otherwise, only tool calls and the finish reason of other choices are used, and only if the first has none.
  */
 const settled = (state: State, options: Options): Step<State> => {
-  const { calls, finish, held } = state
+  const { calls, finish } = state
+  const held = heldIn(state)
   const [first] = held
   if (first === undefined) return { state, parts: nothing }
   const choiceIn = (chunk: Json.Fields) => Json.fields(Json.items(chunk.choices)[0])
@@ -549,7 +563,7 @@ const settled = (state: State, options: Options): Step<State> => {
     })
     const taken = calls.length > 0 ? { calls, parts: nothing } : takeCalls(calls, pieces)
     const word = held.map((chunk) => finishOf(chunk, choiceIn(chunk))).find(Boolean) ?? ""
-    const next = { ...state, calls: taken.calls, held: [] }
+    const next = { ...state, calls: taken.calls, held: undefined }
     return { state: finish === undefined ? ended(next, word) : next, parts: taken.parts }
   }
   const { index } = choiceIn(first)
@@ -557,7 +571,7 @@ const settled = (state: State, options: Options): Step<State> => {
     const choice = choiceIn(chunk)
     return choice.index === index ? { ...chunk, choices: [{ ...choice, index: 0 }] } : chunk
   })
-  const step = nextOf({ ...state, held: [] }, chunks, options)
+  const step = nextOf({ ...state, held: undefined }, chunks, options)
   const whole = settled(step.state, options)
   return { ...step, state: whole.state, parts: [...step.parts, ...whole.parts] }
 }
@@ -621,22 +635,36 @@ const echoOf = ({ calls, echo, extra }: State, { model, reasoningEcho }: Options
   return Object.keys(whole).length === 0 ? undefined : whole
 }
 
+/** Settles each state once, because every function that reads the end of an answer needs it. */
+const settling = (options: Options) => {
+  const known = new WeakMap<State, Step<State>>()
+  return (state: State): Step<State> => {
+    if (state.held === undefined) return { state, parts: nothing }
+    const step = known.get(state) ?? settled(state, options)
+    known.set(state, step)
+    return step
+  }
+}
+
 /** Returns the protocol of a Chat Completions server. */
-export const protocol = (options: Options = {}): Protocol<unknown, State> => ({
-  initial,
-  next: (state, event) => next(state, event, options),
-  failed: (state) => settled(state, options).state.failure,
-  finishReason: (state) => finishReason(settled(state, options).state, options),
-  last: (state) => {
-    const end = settled(state, options)
-    return end.parts.length === 0 ? last(end.state, options) : [...end.parts, ...last(end.state, options)]
-  },
-  text: (state) => {
-    const { final, text } = settled(state, options).state
-    return final === "" ? text : final
-  },
-  usage: ({ usage }) => usageOf(usage),
-  model: ({ model }) => model,
-  echo: (state) => echoOf(settled(state, options).state, options),
-  incomplete
-})
+export const protocol = (options: Options = {}): Protocol<unknown, State> => {
+  const end = settling(options)
+  return {
+    initial,
+    next: (state, event) => next(state, event, options),
+    failed: (state) => end(state).state.failure,
+    finishReason: (state) => finishReason(end(state).state, options),
+    last: (state) => {
+      const { parts, state: whole } = end(state)
+      return parts.length === 0 ? last(whole, options) : [...parts, ...last(whole, options)]
+    },
+    text: (state) => {
+      const { final, text } = end(state).state
+      return final === "" ? text : final
+    },
+    usage: ({ usage }) => usageOf(usage),
+    model: ({ model }) => model,
+    echo: (state) => echoOf(end(state).state, options),
+    incomplete
+  }
+}

@@ -118,9 +118,12 @@ const textOf = (value: unknown): string =>
   Array.isArray(value) ? content(value, "a part's text").text : Json.textChunk(value, "a part's text")
 
 interface Read extends Pick<State, "calls" | "signatures" | "open"> {
-  readonly parts: ReadonlyArray<WorkerPart>
-  readonly omitted: ReadonlyArray<string>
+  /** The parts to emit, which are appended in place, because a chunk may contain very many. */
+  readonly parts: Array<WorkerPart>
 }
+
+/** Maximum number of calls per answer. */
+const most = 1024
 
 /** Parts with content other than text. Code that Google executes itself is not part of the answer. */
 const skippable = ["inlineData", "fileData"] as const
@@ -141,9 +144,10 @@ const withCall = (read: Read, call: Call | undefined, signature: string | undefi
   if (call === undefined) return read
   const { calls, parts, signatures } = read
   const { arguments: text, id, name } = call
+  if (calls.length >= most) throw unreadable("the response contains too many tool calls")
+  parts.push(call)
   return {
     ...read,
-    parts: [...parts, call],
     calls: [...calls, { id, what: `${name}${text}` }],
     signatures:
       signature === undefined ? signatures : { ...signatures, calls: new Map(signatures.calls).set(id, signature) }
@@ -178,8 +182,10 @@ const read = (
   chunk: Json.Fields,
   candidate: Json.Fields,
   messages: ReadonlyArray<Message>
-): Read => {
-  let read: Read = { parts: none, calls, open, signatures, omitted: Omitted.kindsIn(candidate, sourceFields) }
+): Read & { readonly omitted: ReadonlyArray<string> } => {
+  const parts: Array<WorkerPart> = []
+  const omitted = [...Omitted.kindsIn(candidate, sourceFields)]
+  let read: Read = { parts, calls, open, signatures }
   for (const value of partsOf(candidate)) {
     const part: Json.Fields = typeof value === "string" ? { text: value } : spelled(value, "a part")
     const { functionCall, text, thoughtSignature } = part
@@ -187,7 +193,7 @@ const read = (
     const kind = skippable.find((name) => part[name] !== undefined && part[name] !== null)
     if (kind !== undefined) {
       const { mimeType } = spelled(part[kind], "media")
-      read = { ...read, omitted: [...read.omitted, Omitted.kindOf(mimeType ?? "file")] }
+      omitted.push(Omitted.kindOf(mimeType ?? "file"))
     }
     const signature = Json.text(thoughtSignature)
     if (functionCall !== undefined && functionCall !== null) {
@@ -196,9 +202,9 @@ const read = (
     }
     if (signature !== undefined && !thought) read = { ...read, signatures: { ...read.signatures, text: signature } }
     const said = textOf(text)
-    if (said !== "") read = { ...read, parts: [...read.parts, { type: thought ? "reasoning" : "text", text: said }] }
+    if (said !== "") parts.push({ type: thought ? "reasoning" : "text", text: said })
   }
-  return read
+  return { ...read, omitted }
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -270,8 +276,8 @@ const nextOf = (state: State, events: ReadonlyArray<unknown>, messages: Readonly
   let step: Step<State> = { state, parts: none }
   for (const event of events) {
     step = next(step.state, Json.object(event ?? null, "an event"), messages)
-    parts.push(...step.parts)
-    omitted.push(...(step.omitted ?? []))
+    for (const part of step.parts) parts.push(part)
+    for (const kind of step.omitted ?? none) omitted.push(kind)
     if (step.failure !== undefined) break
   }
   return { ...step, parts, omitted }
@@ -284,9 +290,7 @@ export const protocolOf = ({ messages, model }: Asked): Protocol<unknown, State>
   finishReason: ({ calls, open, reason }) => reasonWith(reason, calls.length + (open === undefined ? 0 : 1)),
   // A truncated answer makes no incomplete calls.
   last: (state) =>
-    state.reason === "stop"
-      ? closed({ ...state, parts: none, omitted: [] }, (calls) => idOf(undefined, messages, calls)).parts
-      : none,
+    state.reason === "stop" ? closed({ ...state, parts: [] }, (calls) => idOf(undefined, messages, calls)).parts : none,
   usage: ({ counts }) => usageOf(counts),
   model: (state) => state.model,
   echo: ({ calls, signatures }) => (calls.length === 0 ? undefined : Echo.write(signatures, model)),

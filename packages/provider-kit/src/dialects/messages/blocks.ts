@@ -75,11 +75,14 @@ const blockOf = (start: Json.Fields, blocks: Blocks, message: string): Block => 
   }
 }
 
+/** Maximum number of blocks per answer. */
+const most = 4096
+
 /** Starts a block. `message` is the id of the answer, from which ids are derived for calls without one. */
-export const begin = (blocks: Blocks, { content_block, index }: Json.Fields, message: string): Blocks => [
-  ...blocks,
-  { index, block: blockOf(Json.fields(content_block), blocks, message) }
-]
+export const begin = (blocks: Blocks, { content_block, index }: Json.Fields, message: string): Blocks => {
+  if (blocks.length >= most) throw unreadable("the response has too many blocks")
+  return [...blocks, { index, block: blockOf(Json.fields(content_block), blocks, message) }]
+}
 
 const placeOf = (blocks: Blocks, index: unknown): number => blocks.findLastIndex((one) => one.index === index)
 

@@ -128,7 +128,12 @@ export const extend = (calls: Calls, at: Place, delta: unknown): Taken => {
   if (piece === "") return { calls, parts: none }
   const place = placeOf(calls, at)
   const before = calls[place] ?? begun(at)
-  return putAt(calls, place, { ...before, arguments: before.arguments + piece, last: piece }, undefined)
+  const { arguments: text, given, id, name } = before
+  const call = { ...before, arguments: text + piece, last: piece }
+  if (name === "" || id === "" || text !== given) return putAt(calls, place, call, undefined)
+  // All previous arguments have been emitted. Comparing them for each chunk would take quadratic time.
+  const part = { type: "tool-call-delta", id, name, arguments: piece } as const
+  return { calls: withCall(calls, place, { ...call, given: call.arguments }), parts: [part] }
 }
 
 /**

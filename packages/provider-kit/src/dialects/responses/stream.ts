@@ -158,7 +158,7 @@ const after = (step: Step<State>, next: (state: State) => Step<State>): Step<Sta
     state,
     parts: parts.length === 0 ? step.parts : [...step.parts, ...parts],
     warning: step.warning ?? warning,
-    omitted: omitted === undefined ? step.omitted : [...(step.omitted ?? []), ...omitted]
+    omitted: omitted === undefined ? step.omitted : [...new Set([...(step.omitted ?? []), ...omitted])]
   }
 }
 
@@ -171,8 +171,11 @@ const textOf = ({ texts }: State): string => texts.map(({ text }) => text).join(
 const reasoningPart = (text: string): ReadonlyArray<WorkerPart> =>
   text === "" ? nothing : [{ type: "reasoning", text }]
 
-const noted = (state: State, place: Calls.Place): State =>
-  state.reasoned.some((one) => isSame(one, place)) ? state : { ...state, reasoned: [...state.reasoned, place] }
+const noted = (state: State, place: Calls.Place): State => {
+  if (state.reasoned.some((one) => isSame(one, place))) return state
+  if (state.reasoned.length >= most) throw unreadable("the response has too many parts")
+  return { ...state, reasoned: [...state.reasoned, place] }
+}
 
 const thought = (state: State, event: Json.Fields): Step<State> => {
   const { reasoning, text } = content(event.delta, "delta")
@@ -275,13 +278,12 @@ const outputOf = (last: Json.Fields): ReadonlyArray<unknown> => {
 /** Applies the final response, whose items take precedence. */
 const completed = (state: State, last: Json.Fields): Step<State> => {
   const output = outputOf(last)
-  const others = output.filter((item) => !isMessage(Json.fields(item)))
   let step: Step<State> = silent({ ...state, last })
-  for (const item of others) {
-    step = after(step, (state) => ended(state, output.indexOf(item), item))
+  for (const [index, item] of output.entries()) {
+    if (!isMessage(Json.fields(item))) step = after(step, (state) => ended(state, index, item))
   }
-  for (const item of output) {
-    if (!others.includes(item)) step = after(step, (state) => callsWithin(state, Json.fields(item)))
+  for (const item of output.map(Json.fields)) {
+    if (isMessage(item)) step = after(step, (state) => callsWithin(state, item))
   }
   const omitted = output.flatMap((item) => Json.items(Json.fields(item).content).flatMap(omittedOf))
   return after(step, (state) => ({ ...finalText(state, output), omitted }))
