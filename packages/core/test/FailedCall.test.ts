@@ -213,6 +213,47 @@ describe("what is thrown", () => {
     }
   })
 
+  it.each([
+    ["30", 30_000],
+    ["0.5", 500],
+    ["30, 30", 30_000],
+    ["120, 60", 120_000],
+    ["30 seconds", 30_000],
+    ["7 sec", 7_000],
+    ["1m30s", 90_000],
+    ["500ms", 500],
+    ["Thu, 01 Jan 2026 00:00:10 GMT", 10_000],
+    ["Thursday, 01-Jan-26 00:00:10 GMT", 10_000],
+    ["2026-01-01T00:00:10Z", 10_000],
+    ["1767225610", 10_000],
+    ["1767225610000", 10_000],
+    ["0", 0],
+    ["-5", undefined],
+    ["+5", undefined],
+    ["5, soon", 5_000],
+    ["Wed, 31 Dec 2025 23:59:59 GMT", undefined],
+    ["1767225599", undefined],
+    ["after 2050", undefined],
+    ["soon", undefined],
+    ["", undefined],
+    ["NaN", undefined],
+    ["1e999", undefined],
+    ["9".repeat(30), undefined]
+  ])("reads retry-after %s", (text, millis) => {
+    const header = (name: string) => (name === "retry-after" ? text : undefined)
+    assert.strictEqual(FailedCall.retryAfterMillis(header, Date.parse("2026-01-01T00:00:00Z")), millis)
+  })
+
+  it("reads when an exhausted limit resets, and not when one does that is not exhausted", () => {
+    const waitOf = (headers: Readonly<Record<string, string>>) =>
+      FailedCall.retryAfterMillis((name) => headers[name], Date.parse("2026-01-01T00:00:00Z"))
+    const reset = { "x-ratelimit-reset": "1767225610000" }
+    assert.strictEqual(waitOf({ ...reset, "x-ratelimit-remaining": "0" }), 10_000)
+    assert.strictEqual(waitOf({ ...reset, "x-ratelimit-remaining": "0", "retry-after": "3" }), 3_000)
+    assert.isUndefined(waitOf({ ...reset, "x-ratelimit-remaining": "7" }))
+    assert.isUndefined(waitOf(reset))
+  })
+
   it("shows the innermost cause next to the words of the outer error, and not megabytes of a page", () => {
     const cause = failed("getaddrinfo ENOTFOUND api.example", { code: "ENOTFOUND" })
     assert.strictEqual(

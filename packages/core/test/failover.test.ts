@@ -10,6 +10,15 @@ const down = (id: string) =>
     }
   })
 
+/** A worker whose vendor asks to wait. */
+const limited = (id: string, seconds: number) =>
+  worker({
+    id,
+    answer: () => {
+      throw Object.assign(new Error("Slow down."), { status: 429, headers: { "retry-after": `${seconds}` } })
+    }
+  })
+
 const up = (id: string, text = `from ${id}`) => worker({ id, answer: () => text })
 
 const one = policy("one", () => ({ steps: [{ worker: 0, subtask: "", access: [] }] }))
@@ -47,6 +56,26 @@ describe("a worker that fails permanently", () => {
     const pool = [down("a"), up("b")]
     for (const chosen of [selfConsistency({ n: 2 }), bestOf({ n: 2 }), single("a", { failover: true })]) {
       assert.strictEqual((await ask({ pool, policy: chosen })).answer, "from b", chosen.name)
+    }
+  })
+
+  it("is replaced at once where the run would end before the retry", async () => {
+    const budget = { durationMillis: 60_000 }
+    const pool = [limited("a", 90), up("b")]
+    const { answer } = await conduct({ question: "Who?", pool, policy: one, budget })
+    assert.strictEqual(answer, "from b")
+  })
+
+  it("leaves the error after which a retry helps soonest, if all fail", async () => {
+    const pools = [
+      [limited("a", 500), limited("b", 300), down("c")],
+      [down("c"), limited("b", 300), limited("a", 500)],
+      [limited("a", 500), down("c"), limited("b", 300)]
+    ]
+    for (const pool of pools) {
+      const { detail, ending } = await ask({ pool, policy: one })
+      assert.strictEqual(ending, "failed")
+      assert.match(detail ?? "", /\bb\b.*Slow down/)
     }
   })
 

@@ -68,8 +68,8 @@ export interface Options {
    */
   readonly maxPauseMillis?: number | undefined
   /**
-   * The maximum time that a retry-after closes a provider, in milliseconds. After that, one trial call is admitted; if
-   * it is refused, the provider closes again. Default: 300,000.
+   * The maximum time that a retry-after or a reported allowance closes a provider, in milliseconds. After a retry-after,
+   * one trial call is admitted; if it is refused, the provider closes again. Default: 300,000.
    */
   readonly maxClosedMillis?: number | undefined
 }
@@ -95,7 +95,7 @@ interface Provider {
   readonly slots: Line.Line | undefined
   /** Queue of calls. Only the first one waits for limits and pauses; the others wait for their turn. */
   readonly turn: Line.Line
-  readonly pace: Pace.Pace
+  pace: Pace.Pace
   /** Wakes the call at the head of the queue when its vendor has reported a new allowance. */
   heard: () => void
   pausedUntil: number
@@ -103,6 +103,11 @@ interface Provider {
   circuit: string
   /** State of the trial call that is made after a pause shorter than the vendor requested. Other calls wait for it. */
   probe: "none" | "due" | "running"
+  /**
+   * Whether an answer has begun since the last failure that counted towards its circuit. Calls then do not wait for the
+   * end of the trial call, which may take minutes.
+   */
+  isAnswering: boolean
   /** Number of finished calls. `waiting` contains the calls that wait for the next one to finish. */
   ended: number
   readonly waiting: Set<() => void>
@@ -123,6 +128,17 @@ class Place {
 // -------------------------------------------------------------------------------------------------------------------
 // Waiting for a turn
 // -------------------------------------------------------------------------------------------------------------------
+
+/** A call that waits for its turn. */
+interface Turn {
+  /** Whether the call is nested in another call of the same provider. */
+  readonly isWithin: boolean
+  readonly tokens: number
+  /** The maximum wait for a pause or an allowance, in milliseconds. A call that must wait longer is rejected. */
+  readonly longestWait: number
+  /** Called if this call is the one that tries the provider after a pause. */
+  readonly onProbe: () => void
+}
 
 const sleep = (millis: number) => Effect.sleep(Math.max(1, Math.ceil(millis)))
 
@@ -157,19 +173,14 @@ const take = (
 }
 
 /**
- * Waits until a provider's pause is over, even if it is extended in the meantime. After a pause shorter than the vendor
- * requested, one call tries the provider while the others wait for it to finish.
+ * Waits until a provider's pause is over, even if it is extended or ended in the meantime. After a pause shorter than
+ * the vendor requested, one call tries the provider while the others wait for its outcome.
  */
-const pause = (
-  provider: Provider,
-  worker: Worker,
-  isWithin: boolean,
-  maxPauseMillis: number,
-  onProbe: () => void
-): Effect.Effect<void, WorkerError> =>
+const pause = (provider: Provider, worker: Worker, call: Turn): Effect.Effect<void, WorkerError> =>
   Effect.flatMap(Steady.now, (now) => {
+    const { isWithin, longestWait, onProbe } = call
     const left = Math.ceil(provider.pausedUntil - now)
-    const again = Effect.suspend(() => pause(provider, worker, isWithin, maxPauseMillis, onProbe))
+    const again = Effect.suspend(() => pause(provider, worker, call))
     if (left <= 0) {
       // The call that tries may be the one that it is within.
       if (isWithin) return Effect.void
@@ -177,13 +188,13 @@ const pause = (
       if (provider.probe === "due") onProbe()
       return Effect.void
     }
-    return left > maxPauseMillis
+    return left > longestWait
       ? refuse(worker, {
           _tag: "RateLimited",
           retryAfterMillis: left,
           detail: "the provider asked for all calls to be paused"
         })
-      : Effect.andThen(sleep(left), again)
+      : Effect.andThen(Effect.timeoutOption(nextEnd(provider, provider.ended), left), again)
   })
 
 const nextWord = (provider: Provider): Effect.Effect<void> =>
@@ -200,15 +211,11 @@ type AllowanceListener = (allowance: Allowance.Allowance) => void
  * Waits until the vendor's allowance suffices, then admits the call. The returned listener timestamps the vendor's next
  * report with the gate's clock.
  */
-const keepPace = (
-  provider: Provider,
-  worker: Worker,
-  call: { readonly tokens: number; readonly maxPauseMillis: number }
-): Effect.Effect<AllowanceListener, WorkerError> =>
+const keepPace = (provider: Provider, worker: Worker, call: Turn): Effect.Effect<AllowanceListener, WorkerError> =>
   Effect.clockWith((clock) => {
     const now = Elapsed.ticks(clock)
     const wait = provider.pace.wait(call.tokens, now)
-    if (wait > call.maxPauseMillis) {
+    if (wait > call.longestWait) {
       const detail = "its provider reports that its rate limits are exhausted"
       return refuse(worker, { _tag: "RateLimited", retryAfterMillis: Math.ceil(wait), detail })
     }
@@ -270,6 +277,16 @@ const classify = (exit: Exit.Exit<unknown, unknown>, maxClosedMillis: number): C
   }
 }
 
+/** Failures that leave open whether the vendor accepts calls again. */
+const undecided: ReadonlySet<string | undefined> = new Set(["Network", "Timeout", "Overloaded", "RateLimited"])
+
+/** Whether the end of a trial call shows that the vendor accepts calls again. */
+const isAccepted = (exit: Exit.Exit<unknown, unknown>): boolean => {
+  const reason = failureOf(exit)
+  return reason === undefined ? Exit.isSuccess(exit) : !undecided.has(reason._tag)
+}
+
+/** Wakes the calls that wait for another call of the provider. */
 const announceEnd = (provider: Provider) => {
   provider.ended += 1
   const woken = [...provider.waiting]
@@ -333,9 +350,9 @@ const makeCircuits = Effect.fnUntraced(function* (options: Breaker, maxClosedMil
   const check: Circuits["check"] = (provider, worker) =>
     Effect.flatMap(openFor(provider), (left) => (left > 0 ? refuse(worker, openCircuit(provider, left)) : Effect.void))
 
-  // While one call probes a failed provider, the others wait for it to end. The probe can belong to another process if
-  // the circuit is shared, so no call waits longer than the circuit stays open. A nested call to the same provider can
-  // be part of that probe, so it does not wait.
+  // While one call probes a failed provider, the others wait until its answer begins or it ends. The probe can belong
+  // to another process if the circuit is shared, so no call waits longer than the circuit stays open. A nested call to
+  // the same provider can be part of that probe, so it does not wait.
   const protect: Circuits["protect"] = (provider, worker, isWithin, call) =>
     Effect.suspend(() => {
       const seen = provider.ended
@@ -351,6 +368,7 @@ const makeCircuits = Effect.fnUntraced(function* (options: Breaker, maxClosedMil
             const outcome = classify(exit, maxClosedMillis)
             const reason = failureOf(exit)
             if (outcome !== CircuitBreaker.ignored) provider.lastFailure = reason?.detail ?? reason?._tag
+            if (outcome._tag === "Failure") provider.isAnswering = false
             return outcome
           }
         })
@@ -358,7 +376,7 @@ const makeCircuits = Effect.fnUntraced(function* (options: Breaker, maxClosedMil
           Effect.ensuring(Effect.sync(() => admitted && announceEnd(provider))),
           Effect.catchIf(isRejection, ({ reason }) =>
             reason._tag === "CircuitHalfOpen"
-              ? isWithin
+              ? isWithin || provider.isAnswering
                 ? call
                 : Effect.andThen(
                     Effect.timeoutOption(nextEnd(provider, seen), openMillis),
@@ -378,15 +396,16 @@ const makeCircuits = Effect.fnUntraced(function* (options: Breaker, maxClosedMil
   return { check, protect, openFor } satisfies Circuits
 })
 
-const makeProvider = (key: string, limits: Limits): Provider => ({
+const makeProvider = (key: string, limits: Limits, pace: Pace.Pace): Provider => ({
   key,
   limits,
   slots: limits.concurrency === undefined ? undefined : Line.make(limits.concurrency),
   turn: Line.make(1),
-  pace: Pace.make(),
+  pace,
   heard: () => {},
   pausedUntil: 0,
   probe: "none",
+  isAnswering: false,
   circuit: key,
   ended: 0,
   waiting: new Set(),
@@ -397,11 +416,13 @@ const makeProvider = (key: string, limits: Limits): Provider => ({
 const closedOf = (
   circuits: Circuits,
   provider: Provider,
-  clock: Clock.Clock
+  clock: Clock.Clock,
+  maxPauseMillis: number
 ): Effect.Effect<ReadonlyArray<Resilience.ClosedProvider>> => {
-  const { key, pausedUntil } = provider
-  const now = clock.currentTimeMillisUnsafe()
-  const paused = Math.ceil(pausedUntil - Elapsed.ticks(clock))
+  const { key, pace, pausedUntil } = provider
+  const [now, ticks] = [clock.currentTimeMillisUnsafe(), Elapsed.ticks(clock)]
+  const exhausted = pace.wait(1, ticks)
+  const paused = Math.ceil(Math.max(pausedUntil - ticks, exhausted > maxPauseMillis ? exhausted : 0))
   if (paused > 0) return Effect.succeed([{ provider: key, because: "rate-limited", until: now + paused }])
   return Effect.map(circuits.openFor(provider), (left) =>
     left > 0 ? [{ provider: key, because: "failing", until: now + Math.ceil(left) }] : []
@@ -427,7 +448,7 @@ const findImpossible = (limits: Readonly<Record<string, Limits>>): string | unde
  * A call waits for a free slot, then for its turn, for the limits, for the end of a pause, and until the vendor's
  * allowance suffices; then it runs. A call that would wait longer than `maxPauseMillis` fails with `RateLimited` and
  * that time as its retry-after, without a request. A `RateLimited` error with a retry-after pauses the provider for all
- * calls, for at most `maxClosedMillis`; then one trial call is made. Errors that indicate an unhealthy provider
+ * calls, for at most `maxClosedMillis`; then one trial call is made, and the others follow once its answer begins. Errors that indicate an unhealthy provider
  * (`Overloaded`, `Network`, `Timeout`) count toward its circuit breaker. While the circuit is open, calls fail with
  * `Overloaded` and the remaining time as retry-after, without a request. If a store is unreachable, calls are admitted.
  * A limit below 1 is a defect, because no call could ever pass.
@@ -455,28 +476,29 @@ export const make = Effect.fnUntraced(function* (
     const key = worker.provider ?? worker.id
     let provider = providers.get(key)
     if (provider === undefined) {
-      provider = makeProvider(key, limits[key] ?? limits["*"] ?? {})
+      provider = makeProvider(key, limits[key] ?? limits["*"] ?? {}, Pace.make(maxClosedMillis))
       providers.set(key, provider)
     }
     return provider
   }
 
-  const awaitTurn = (provider: Provider, worker: Worker, isWithin: boolean, tokens: number, onProbe: () => void) => {
+  const awaitTurn = (provider: Provider, worker: Worker, call: Turn) => {
     const { key, limits } = provider
+    const { tokens } = call
     return circuits
       .check(provider, worker)
       .pipe(
         Effect.andThen(take(limiter, { key: `${key}/requests`, perMinute: limits.requestsPerMinute, amount: 1 })),
         Effect.andThen(take(limiter, { key: `${key}/tokens`, perMinute: limits.tokensPerMinute, amount: tokens })),
-        Effect.andThen(pause(provider, worker, isWithin, maxPauseMillis, onProbe)),
-        Effect.andThen(keepPace(provider, worker, { tokens, maxPauseMillis })),
+        Effect.andThen(pause(provider, worker, call)),
+        Effect.andThen(keepPace(provider, worker, call)),
         provider.turn.pass
       )
   }
 
   return {
     givesPlaces: true,
-    enter: (worker, tokens, call, within = []) =>
+    enter: (worker, tokens, call, within = [], patienceMillis = Number.POSITIVE_INFINITY) =>
       Effect.suspend(() => {
         const provider = providerOf(worker)
         const around = within.find((one): one is Place => one instanceof Place && one.provider === provider)
@@ -487,25 +509,34 @@ export const make = Effect.fnUntraced(function* (
           isProbe = true
           provider.probe = "running"
         }
-        const endProbe = () => {
+        const endProbe = (isAccepted: boolean) => {
           if (!isProbe) return
-          if (provider.probe === "running") provider.probe = "none"
+          isProbe = false
+          if (provider.probe === "running") provider.probe = isAccepted ? "none" : "due"
           announceEnd(provider)
         }
-        const entered = Effect.flatMap(awaitTurn(provider, worker, isWithin, tokens, onProbe), (onAllowance) =>
+        const onBegin = () => {
+          endProbe(true)
+          if (provider.isAnswering) return
+          provider.isAnswering = true
+          announceEnd(provider)
+        }
+        const longestWait = Math.min(maxPauseMillis, patienceMillis)
+        const turn = awaitTurn(provider, worker, { isWithin, tokens, longestWait, onProbe })
+        const entered = Effect.flatMap(turn, (onAllowance) =>
           circuits.protect(
             provider,
             worker,
             isWithin,
-            Effect.onExit(call(onAllowance, place), (exit) => observe(provider, exit, maxClosedMillis))
+            Effect.onExit(call(onAllowance, place, onBegin), (exit) => observe(provider, exit, maxClosedMillis))
           )
-        ).pipe(Effect.ensuring(Effect.sync(endProbe)))
+        ).pipe(Effect.onExit((exit) => Effect.sync(() => endProbe(isAccepted(exit)))))
         if (provider.slots === undefined) return entered
         return Line.passOne(around === undefined ? [provider.slots] : [provider.slots, around.lent], entered)
       }),
     closed: Effect.clockWith((clock) =>
       Effect.map(
-        Effect.forEach([...providers.values()], (provider) => closedOf(circuits, provider, clock)),
+        Effect.forEach([...providers.values()], (provider) => closedOf(circuits, provider, clock, maxPauseMillis)),
         (all) => all.flat()
       )
     ),
@@ -513,6 +544,8 @@ export const make = Effect.fnUntraced(function* (
       resets += 1
       for (const provider of providers.values()) {
         provider.pausedUntil = 0
+        provider.pace = Pace.make(maxClosedMillis)
+        provider.heard()
         provider.probe = "none"
         provider.circuit = `${provider.key}#${resets}`
         announceEnd(provider)

@@ -2,8 +2,10 @@
 import * as http from "node:http"
 import type { AddressInfo } from "node:net"
 import { Budget } from "@divisi/core"
+import * as ProviderGate from "@divisi/provider-kit/ProviderGate"
 import { openaiCompatible } from "@divisi/providers-openai"
 import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
 import OpenAI from "openai"
 import { assert, describe, it } from "vitest"
 import type * as NodeServer from "../src/NodeServer.ts"
@@ -30,7 +32,8 @@ const through = async (
   reply: Reply,
   test: (serving: { client: OpenAI; url: string; seen: ReadonlyArray<Seen>; ledger: Budget.Ledger }) => Promise<void>,
   limits: Budget.Limits = {},
-  more: Partial<NodeServer.Options> = {}
+  more: Partial<NodeServer.Options> = {},
+  gate?: Layer.Layer<never>
 ) => {
   const seen: Array<Seen> = []
   const vendor = http.createServer(async (request, response) => {
@@ -52,7 +55,7 @@ const through = async (
   const ledger = Budget.make(limits)
   try {
     const options = { ...alone(worker("chatter", said("?")), embedder), ledger, ...more }
-    await serving(options, ({ client, url }) => test({ client, url, seen, ledger }))
+    await serving(options, ({ client, url }) => test({ client, url, seen, ledger }), gate)
   } finally {
     vendor.closeAllConnections()
     await new Promise((resolve) => vendor.close(resolve))
@@ -121,6 +124,32 @@ describe("embeddings", () => {
         assert.isBelow(costUsd, 2 * JSON.stringify(seen[0]?.body).length)
       })
     }
+  })
+
+  it("close their provider where it asks to wait, also for chats, as the health report shows", () => {
+    const refused: Reply = (response) => response.writeHead(429, { "retry-after": "86400" }).end("{}")
+    return through(
+      refused,
+      async ({ client, ledger, seen, url }) => {
+        for (let count = 0; count < 3; count++) {
+          assert.strictEqual((await thrown(client.embeddings.create({ model: "m", input: "a" }))).status, 429)
+        }
+        const messages = [{ role: "user" as const, content: "Hm" }]
+        const chat = await thrown(client.chat.completions.create({ model: "worker/acme:m", messages }))
+        assert.strictEqual(chat.status, 429)
+        assert.isAtMost(Number(chat.headers?.get("retry-after")), 300)
+        assert.lengthOf(seen, 1)
+        assert.strictEqual(ledger.spent().calls, 0)
+        const health = (await (await fetch(new URL("/health/ready", url))).json()) as {
+          readonly closed?: ReadonlyArray<object>
+        }
+        assert.lengthOf(health.closed ?? [], 1)
+        assert.deepInclude(health.closed?.[0], { provider: "acme", because: "rate-limited" })
+      },
+      {},
+      {},
+      ProviderGate.layer({})
+    )
   })
 
   it("that fail upstream cost nothing, and show no secret", async () => {

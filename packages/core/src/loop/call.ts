@@ -64,6 +64,8 @@ export interface CallRun {
   readonly isCarried: boolean
   /** Whether the run only replays what an earlier process recorded. Any call beyond the record is interrupted. */
   readonly isReplayed: boolean
+  /** The time at which the outermost run ends, on the monotonic clock. `Infinity` if it has no time limit. */
+  readonly deadline: number
 }
 
 /**
@@ -126,9 +128,10 @@ export interface At {
    * The call's reservations, which are passed to runs started by its worker. Undefined if such runs do not need them.
    */
   readonly reservations?: ReadonlyArray<Reservation>
-  /** The slot assigned by the gate, and the listener for the vendor's rate limits. Set by `gate`. */
+  /** The slot assigned by the gate, and the listeners for the vendor's rate limits and the first part. Set by `gate`. */
   readonly place?: object | undefined
   readonly onAllowance?: AllowanceListener
+  readonly onBegin?: (() => void) | undefined
   /** Stores the handle of an answer. Reading continues only once it has completed. Set by `intent`. */
   readonly onHandle?: (handle: string) => Effect.Effect<void>
   /** State of the current attempt. */

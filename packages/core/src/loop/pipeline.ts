@@ -103,7 +103,7 @@ const callOf = (
       fit(run.ledger.isLimited || payer !== undefined),
       isReplayed || settings.cache !== undefined ? cache(settings.cache, run, settings.cachedAnswers) : undefined,
       payer?.onPaid && payerReported(payer, run),
-      retry(settings.retry, settings.salt),
+      retry(settings.retry, settings.salt, run),
       meter(run),
       payer && payerCharged(payer, run),
       settings.gate && gate(settings.gate, run),

@@ -39,6 +39,8 @@ export interface Call {
 /** Callbacks for information other than the answer itself. */
 interface Taker {
   readonly onAllowance?: AllowanceListener
+  /** Called with the first part of the answer itself. */
+  readonly onBegin?: (() => void) | undefined
   /**
    * Called with a handle that can be used to retrieve this answer from the vendor again. Reading continues only once it
    * has completed.
@@ -313,6 +315,7 @@ export const receive = (
         continue
       }
       if (startedAt === Number.POSITIVE_INFINITY) startedAt = ticks(context.clock)
+      if (received.size === 0) taker.onBegin?.()
       const error = take(call, received, part, isBounded, gather)
       if (error !== undefined) return error
     }

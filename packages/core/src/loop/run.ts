@@ -101,6 +101,7 @@ const conductUntyped = (
       const caller = nesting === undefined ? yield* Caller : nesting.context.caller
       const ledger = Budget.make(nesting === undefined ? options.budget : undefined, runOptions.ledger, caller)
       const gate = nesting?.context.gate ?? (yield* Resilience.Gate)
+      const startedAt = ticks(clock)
       const isShared = runOptions.ledger !== undefined || runOptions.payer !== undefined
       const chargesRun = runOptions.payer?.chargesUnconfirmedCalls !== true
       if (nesting === undefined && resume !== undefined && chargesRun) {
@@ -121,7 +122,8 @@ const conductUntyped = (
         spans: nesting?.context.spans ?? runOptions.telemetry ?? spansOf(runOptions.listener),
         caller,
         isCarried: isCarrying(isShared || caller !== undefined || gate?.givesPlaces === true),
-        isReplayed: nesting?.isReplayed === true
+        isReplayed: nesting?.isReplayed === true,
+        deadline: nesting?.context.deadline ?? startedAt + (options.budget?.durationMillis ?? Number.POSITIVE_INFINITY)
       }
       // Loaded only if the run has a record.
       const past = resume && (yield* withJournaledRun(Effect.succeed))
@@ -169,7 +171,6 @@ const conductUntyped = (
       }
       // With `onResult`, the run is forked, so it cannot be interrupted before it starts.
       const interruptible = onResult === undefined ? restore : Effect.interruptible
-      const startedAt = ticks(clock)
       started(state, nesting?.parent, nesting === undefined ? resume?.transcript.forkOf : undefined)
       const spanned = within(context, { type: "run", runId }, runRounds(state))
       const rounds = recording === undefined ? spanned : Effect.andThen(stopped(recording), spanned)

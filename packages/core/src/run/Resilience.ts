@@ -59,18 +59,23 @@ export type Reassign = "never" | "next" | ((failure: Failure) => number | undefi
  *
  * `tokens` is the number of tokens that the vendor is expected to count for the call: the estimated input plus the
  * maximum output. The gate may delay the call or reject it with a `WorkerError`. It executes the call at most once. The
- * vendor's remaining allowance is reported to the gate through `onAllowance`.
+ * vendor's remaining allowance is reported to the gate through `onAllowance`, and the first part of its answer through
+ * `onBegin`.
  *
  * A worker may start a nested run, whose calls pass through the same gate while the enclosing call is still in
  * progress. For such calls, `within` contains the `place` values that the gate assigned to the enclosing calls,
  * innermost first. A gate with a queue must never make a call wait for one of its enclosing calls.
+ *
+ * `patienceMillis` is the time left until the run ends. A gate should reject a call that would have to wait longer, so
+ * that another worker can take over. Default: `Infinity`.
  */
 export interface Gate {
   readonly enter: <A, E, R>(
     worker: Worker,
     tokens: number,
-    call: (onAllowance: (allowance: Allowance) => void, place?: object) => Effect.Effect<A, E, R>,
-    within?: ReadonlyArray<object>
+    call: (onAllowance: (allowance: Allowance) => void, place?: object, onBegin?: () => void) => Effect.Effect<A, E, R>,
+    within?: ReadonlyArray<object>,
+    patienceMillis?: number
   ) => Effect.Effect<A, E | WorkerError, R>
   /** Whether the gate assigns a `place` to each call, which is passed on to nested runs. Default: `false`. */
   readonly givesPlaces?: boolean | undefined

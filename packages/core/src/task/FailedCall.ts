@@ -7,6 +7,7 @@
  */
 import { defined } from "../Fields.ts"
 import { messageOf } from "../Thrown.ts"
+import { readReset } from "./Allowance.ts"
 import { durationMillis, meaningOfWords, vendorCodes } from "./vendorWords.ts"
 import type { WorkerErrorReason } from "./Worker.ts"
 
@@ -123,21 +124,32 @@ const sizes = (message: string) => {
 /** Durations with units that some servers send instead of seconds, such as `7s`, `500ms` or `1m30s`. */
 const duration = /^\s*(?:\d{1,9}(?:\.\d{1,9})?(?:ms|[hms])){1,4}\s*$/
 
+/** A number of seconds, also with its unit as a word, or repeated because a proxy added the header again. */
+const seconds = /^\s*(\d+(?:\.\d+)?)\s*(?:$|,|sec(?:ond)?s?\s*$)/i
+
+/** The start of a date. `Date.parse` alone finds one in almost any text that contains a number. */
+const date = /^\s*(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? |\d{4}-\d\d-\d\d)/i
+
+/** The smallest number of seconds that is a Unix timestamp, and not a delay. */
+const firstTimestamp = 1e9
+
 /**
- * Returns the delay requested by the `retry-after-ms` or `retry-after` header (in seconds, with units or as a date), in
- * milliseconds. Returns `undefined` if neither header is present and valid.
+ * Returns the delay requested by the `retry-after-ms` or `retry-after` header (in seconds, with units, or as a date or
+ * Unix timestamp), in milliseconds. If neither is present and valid, it is the time until an exhausted limit resets
+ * (`x-ratelimit-remaining: 0`), or `undefined`.
  */
 export const retryAfterMillis = (header: Header, nowMillis: number): number | undefined => {
-  const wait = (text: string | null | undefined) =>
-    /^\s*\d+(?:\.\d+)?\s*$/.test(text ?? "") ? Number(text) : undefined
-  const millis = wait(header("retry-after-ms"))
-  if (millis !== undefined) return finite(Math.ceil(millis))
-  const after = header("retry-after")
-  const seconds = wait(after)
-  if (seconds !== undefined) return finite(Math.ceil(seconds * 1000))
-  if (after && duration.test(after)) return finite(Math.ceil(durationMillis(after.trim())!))
-  const date = Date.parse(after ?? "")
-  return Number.isNaN(date) || date < nowMillis ? undefined : date - nowMillis
+  const number = (text: string | null | undefined) => seconds.exec(text ?? "")?.[1]
+  const ms = number(header("retry-after-ms"))
+  if (ms !== undefined) return finite(Math.ceil(Number(ms)))
+  const after = header("retry-after") ?? ""
+  const wait = Number(number(after) ?? Number.NaN)
+  if (wait < firstTimestamp) return finite(Math.ceil(wait * 1000))
+  if (duration.test(after)) return finite(Math.ceil(durationMillis(after.trim())!))
+  const reset = header("x-ratelimit-remaining") === "0" ? (header("x-ratelimit-reset") ?? "") : ""
+  const text = wait >= firstTimestamp || date.test(after) ? after : reset
+  const millis = text === "" ? undefined : readReset(text, nowMillis)
+  return millis === undefined || millis === 0 ? undefined : finite(Math.ceil(millis))
 }
 
 /**

@@ -6,6 +6,7 @@
  * The error class is derived from the innermost error, which is the most specific. The message combines the messages at
  * all levels.
  */
+import { FailedCall } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import type { Refused } from "../Endpoint.ts"
@@ -234,6 +235,17 @@ const readDelay = (reading: Reading, value: unknown): void => {
   if (Number.isSafeInteger(millis) && millis >= 0) reading.retryAfterMillis = millis
 }
 
+/** Reads the delay in headers that a gateway quotes from its vendor, such as OpenRouter's `metadata.headers`. */
+const readHeaders = (reading: Reading, headers: unknown): void => {
+  const values = Object.entries(Json.fields(headers)).map(([name, value]) => [name.toLowerCase(), value] as const)
+  const header = (name: string) => {
+    const value = values.find(([one]) => one === name)?.[1]
+    return value === undefined ? undefined : String(value)
+  }
+  const millis = FailedCall.retryAfterMillis(header, Date.now())
+  if (millis !== undefined) reading.retryAfterMillis ??= millis
+}
+
 /** Reads FastAPI's validation errors: a location and a message. */
 const readPlace = (reading: Reading, { loc, msg }: Json.Fields): boolean => {
   if (!Array.isArray(loc) || typeof msg !== "string") return false
@@ -257,6 +269,7 @@ const readFields = (reading: Reading, fields: Json.Fields, depth: number): void 
   const param = Json.text(fields.param)
   if (param !== undefined) reading.param = param
   if (fields.retryDelay !== undefined) readDelay(reading, fields.retryDelay)
+  if (fields.headers !== undefined) readHeaders(reading, fields.headers)
   for (const [name, millis] of Object.entries(delayFields)) {
     const delay = Json.number(fields[name])
     if (delay !== undefined && delay > 0) reading.retryAfterMillis ??= Math.ceil(delay * millis)

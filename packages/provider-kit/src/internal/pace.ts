@@ -15,6 +15,8 @@ interface Bucket {
   readonly perMilli: number
   /** Time at which a window ends, after which the limit is unknown. `Infinity` for a bucket. */
   readonly endsAt: number
+  /** Time at which the report is too old to delay calls. */
+  readonly holdsUntil: number
 }
 
 const kinds = ["requests", "tokens"] as const
@@ -29,16 +31,22 @@ export interface Pace {
   readonly admit: (tokens: number, now: number) => (allowance: Allowance.Allowance, now: number) => void
 }
 
-const bucketOf = (level: Allowance.Level, before: Bucket | undefined, now: number): Bucket | undefined => {
+const bucketOf = (
+  level: Allowance.Level,
+  before: Bucket | undefined,
+  now: number,
+  longestWait: number
+): Bucket | undefined => {
   const { limit, remaining, resetMillis } = level
+  const told = { level: remaining, at: now, holdsUntil: now + longestWait }
   if (limit === undefined) {
-    return { level: remaining, at: now, limit: Number.POSITIVE_INFINITY, perMilli: 0, endsAt: now + resetMillis }
+    return { ...told, limit: Number.POSITIVE_INFINITY, perMilli: 0, endsAt: now + resetMillis }
   }
   const isTelling = remaining < limit && resetMillis > 0
   const perMilli = isTelling ? (limit - remaining) / resetMillis : before?.perMilli
   // A full bucket does not show how fast it refills.
   if (perMilli === undefined || perMilli === 0 || limit === 0) return undefined
-  return { level: remaining, at: now, limit, perMilli, endsAt: Number.POSITIVE_INFINITY }
+  return { ...told, limit, perMilli, endsAt: Number.POSITIVE_INFINITY }
 }
 
 const fill = (bucket: Bucket, now: number): void => {
@@ -46,8 +54,11 @@ const fill = (bucket: Bucket, now: number): void => {
   bucket.at = now
 }
 
-/** Creates the rate limit for a provider without reports: all calls can run. */
-export const make = (): Pace => {
+/**
+ * Creates the rate limit for a provider without reports: all calls can run. No report delays a call for more than
+ * `longestWait` milliseconds; then calls are sent, and their answers contain new reports.
+ */
+export const make = (longestWait: number): Pace => {
   const buckets: { [K in Kind]?: Bucket | undefined } = {}
   const admitted = { calls: 0, requests: 0, tokens: 0 }
   let spoken = 0
@@ -66,7 +77,8 @@ export const make = (): Pace => {
     const missing = Math.min(amount, bucket.limit) - bucket.level
     // Prevents rounding errors from delaying a call repeatedly for no reason.
     if (missing <= 1e-6) return 0
-    return bucket.perMilli === 0 ? bucket.endsAt - now : missing / bucket.perMilli
+    const wait = bucket.perMilli === 0 ? bucket.endsAt - now : missing / bucket.perMilli
+    return Math.max(0, Math.min(wait, bucket.holdsUntil - now))
   }
 
   return {
@@ -86,7 +98,7 @@ export const make = (): Pace => {
         for (const kind of kinds) {
           const level = allowance[kind]
           if (level === undefined) continue
-          const bucket = bucketOf(level, buckets[kind], now)
+          const bucket = bucketOf(level, buckets[kind], now, longestWait)
           if (bucket !== undefined) bucket.level = Math.max(0, bucket.level - (admitted[kind] - own[kind]))
           buckets[kind] = bucket
         }

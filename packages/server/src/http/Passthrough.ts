@@ -1,9 +1,9 @@
 /**
- * `/v1/embeddings` and `/v1/completions`: requests that are forwarded to a worker's vendor without planning. They are
- * charged like calls in a run: the worst-case cost is reserved on the caller's and the server's accounts before
- * sending, and settled to the usage reported by the vendor.
+ * `/v1/embeddings` and `/v1/completions`: requests that are forwarded to a worker's vendor without planning. They pass
+ * through the gate and are charged like calls in a run: the worst-case cost is reserved on the caller's and the server's
+ * accounts before sending, and settled to the usage reported by the vendor.
  */
-import type { Budget } from "@divisi/core"
+import { type Budget, Resilience } from "@divisi/core"
 import * as Usage from "@divisi/core/Usage"
 import type { Forward, ForwardEndpoint, Forwarded, Worker } from "@divisi/core/Worker"
 import * as Clock from "effect/Clock"
@@ -156,6 +156,7 @@ const send = Effect.fnUntraced(function* (
   bytes: number
 ): Effect.fn.Return<Sent, ApiError> {
   const clock = yield* Clock.Clock
+  const gate = yield* Resilience.Gate
   const { models, turns } = context.offer()
   const worker = yield* Steps.attempt(() => {
     const model = Json.name(body.model, "model")
@@ -169,6 +170,9 @@ const send = Effect.fnUntraced(function* (
   }
   const ledgers = [caller.ledger, turns.ledger].filter((ledger) => ledger !== undefined)
   const reader = usageReader()
+  const forward = worker.forward(endpoint, body)
+  const likelyTokens = Math.ceil(bytes / 4) + bound.outputTokens
+  const sent = gate === undefined ? forward : gate.enter(worker, likelyTokens, () => forward)
   return yield* Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       const held = yield* Effect.mapError(
@@ -184,7 +188,7 @@ const send = Effect.fnUntraced(function* (
           { discard: true }
         )
       }
-      const forwarded = yield* restore(worker.forward(endpoint, body)).pipe(
+      const forwarded = yield* restore(sent).pipe(
         // A request refused by the vendor is not billed. An interrupted request may have been billed, so the upper
         // bound is charged.
         Effect.onExit((exit) =>

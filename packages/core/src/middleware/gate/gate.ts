@@ -1,22 +1,24 @@
 /**
- * The gate middleware: waits at the gate shared by all runs in the process, and passes on the vendor's remaining rate
- * limits.
+ * The gate middleware: waits at the gate shared by all runs in the process, and tells it the vendor's remaining rate
+ * limits and when the answer begins.
  */
 import { settle } from "../../Callback.ts"
+import { ticks } from "../../Elapsed.ts"
 import { likelyTokens } from "../../loop/accounts.ts"
 import type { CallMiddleware, CallRun } from "../../loop/call.ts"
 import { placesOf } from "../../run/Caller.ts"
 import type { Gate } from "../../run/Resilience.ts"
 
 export const gate =
-  (gate: Gate, { caller }: CallRun): CallMiddleware =>
+  (gate: Gate, { caller, clock, deadline }: CallRun): CallMiddleware =>
   (next) =>
   (ask, at) =>
     settle(() =>
       gate.enter(
         ask.worker,
         likelyTokens(ask),
-        (onAllowance, place) => next(ask, { ...at, onAllowance, place }),
-        placesOf(caller)
+        (onAllowance, place, onBegin) => next(ask, { ...at, onAllowance, place, onBegin }),
+        placesOf(caller),
+        deadline - ticks(clock)
       )
     )

@@ -13,24 +13,30 @@ import {
   type StepMiddleware
 } from "../../loop/step.ts"
 import { reassign as otherWorker } from "../../run/Resilience.ts"
-import type { Worker } from "../../task/Worker.ts"
+import { isRetryable, type Worker, type WorkerError } from "../../task/Worker.ts"
 
+/** Returns how long to wait until a retry may help. `Infinity` if it cannot. */
+const waitAfter = ({ reason }: WorkerError): number =>
+  isRetryable(reason) ? (("retryAfterMillis" in reason ? reason.retryAfterMillis : undefined) ?? 0) : Infinity
+
+/** Reassigns failed steps. If all workers fail, the error is the one after which a retry may help soonest. */
 export const reassign =
   (context: CallContext, plan: Plan): StepMiddleware =>
   (next) => {
     const { pool, settings } = plan
     const isAllowed = (worker: Worker) => refusalOf(context, [worker]) === undefined
-    const from = (ask: StepAsk, at: StepAt): Effect.Effect<StepEnd, StepError> => {
+    const from = (ask: StepAsk, at: StepAt, earlier?: WorkerError): Effect.Effect<StepEnd, StepError> => {
       const { ordinal: failed, rule = settings.reassign, tried } = at
       if (rule === "never") return next(ask, at)
       return Effect.catch(next(ask, at), (error): Effect.Effect<StepEnd, StepError> => {
         if (error._tag !== "WorkerError" || isFatal(settings, error)) return Effect.fail(error)
+        const soonest = earlier !== undefined && waitAfter(earlier) < waitAfter(error) ? earlier : error
         return Effect.flatMap(otherWorker(rule, { pool, failed, tried, error }, isAllowed), (other) => {
-          if (other === undefined) return Effect.fail(error)
+          if (other === undefined) return Effect.fail(soonest)
           handTo(context, plan, ask, other, error)
-          return from(ask, { ...at, ordinal: other, tried: [...tried, other] })
+          return from(ask, { ...at, ordinal: other, tried: [...tried, other] }, soonest)
         })
       })
     }
-    return from
+    return (ask, at) => from(ask, at)
   }

@@ -1,16 +1,28 @@
 /** The retry middleware: repeats a call until the worker answers or a retry can no longer help. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import { type Answered, type Ask, type At, attempted, type CallError, type CallMiddleware } from "../../loop/call.ts"
+import { ticks } from "../../Elapsed.ts"
+import {
+  type Answered,
+  type Ask,
+  type At,
+  attempted,
+  type CallError,
+  type CallMiddleware,
+  type CallRun
+} from "../../loop/call.ts"
 import { delay, type Retry } from "../../run/Resilience.ts"
 import type { Failure } from "../../run/ResponseCache.ts"
 import * as Seed from "../../Seed.ts"
 import { noUsage, type Paid } from "../../task/Usage.ts"
 import type { WorkerError } from "../../task/Worker.ts"
 
-/** Retries failed calls. `salt` randomizes the delays of runs without a seed. */
+/**
+ * Retries failed calls, unless the run ends before the vendor's retry-after. `salt` randomizes the delays of runs
+ * without a seed.
+ */
 export const retry =
-  (rules: Retry, salt: string): CallMiddleware =>
+  (rules: Retry, salt: string, { clock, deadline }: CallRun): CallMiddleware =>
   (next) => {
     const failureOf = (
       { sample }: Ask,
@@ -18,7 +30,9 @@ export const retry =
       { message, reason }: WorkerError,
       paid: Paid | undefined
     ): Failure => {
-      const millis = delay(rules, { attempt: failures.length, reason, seed: Seed.derive(sample, salt) })
+      const wait = delay(rules, { attempt: failures.length, reason, seed: Seed.derive(sample, salt) })
+      const asked = "retryAfterMillis" in reason ? (reason.retryAfterMillis ?? 0) : 0
+      const millis = ticks(clock) + asked > deadline ? undefined : wait
       return {
         reason,
         message,
