@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Result from "effect/Result"
 import {
   conduct,
   decodeTranscript,
@@ -11,6 +12,8 @@ import {
   worker,
   workerError
 } from "../src/promise.ts"
+import * as ForkPrice from "../src/run/ForkPrice.ts"
+import * as WorkerPool from "../src/task/WorkerPool.ts"
 import type { Step, Workflow } from "../src/workflow/Workflow.ts"
 import * as WorkflowText from "../src/workflow/WorkflowText.ts"
 
@@ -65,6 +68,30 @@ describe("fork", () => {
     assert.deepStrictEqual([last.called, last.result.answer, last.result.spend.costUsd], [[], "The end.", 0])
     assert.deepStrictEqual((await run({ at: { round: 0, step: 1 }, change: { worker: "c" } })).called, ["c", "b"])
     assert.notStrictEqual(answer, undefined)
+  })
+
+  it("makes the calls of its price", async () => {
+    const { called, member } = team()
+    const failing = worker({
+      id: "b",
+      pricing,
+      answer: () => {
+        throw workerError("b", { _tag: "InvalidRequest", detail: "No." } as never)
+      }
+    })
+    const plan: Workflow = { steps: [step(0), step(1), step(0, [0]), step(0, [1, 2])] }
+    const pool = [member("a"), failing]
+    const options = { pool, policy: policy("plan", () => plan), reassign: "never" as const }
+    const { transcript } = await conduct({ ...options, question })
+    const cuts = [0, 2, 3].map((at) => ({ at: { round: 0, step: at } }))
+    for (const cut of [...cuts, { ...cuts[1]!, answer: "Given." }, { ...cuts[2]!, plan }]) {
+      const price = Result.getOrThrow(ForkPrice.of(transcript, cut, { pool: WorkerPool.makeUnsafe(pool) }))
+      called.length = 0
+      await fork({ ...options, transcript, ...cut })
+      assert.strictEqual(price.likely.calls, called.length, JSON.stringify(cut))
+    }
+    const wrong = ForkPrice.of(transcript, { at: { round: 0, step: 9 } }, { pool: WorkerPool.makeUnsafe(pool) })
+    assert.isTrue(Result.isFailure(wrong))
   })
 
   it("runs another plan, and takes the answers of steps that it leaves as they are", async () => {

@@ -9,7 +9,7 @@ const question: OpenAI.ChatCompletionMessageParam = { role: "user", content: "Wh
 
 const made = () => {
   const workers = [worker("a", said("one")), worker("b", said("two")), worker("c", said("three"))]
-  const options = { ...team(...workers), settings: { approvePlans: true } }
+  const options = { ...team(...workers), settings: { approvePlans: true, tools: [] } }
   return { options, calls: () => workers.map(({ calls }) => calls.length) }
 }
 
@@ -99,6 +99,7 @@ describe("a plan that waits for approval, over Chat Completions", () => {
       }
       const least = async (body: unknown) => (await priceOf(body)).body.least?.calls
       assert.deepStrictEqual(await Promise.all([{ plan }, { at: "0.0" }, { at: "0.2" }].map(least)), [3, 2, 1])
+      assert.isNumber((await priceOf({ at: "0.2" })).body.most.cost_usd)
       assert.strictEqual(await least({ at: "0.2", answer: "Given." }), 0)
       assert.strictEqual(await least({ at: "0.2", worker: "b" }), 1)
       assert.strictEqual(await least({ at: "0.2", plan }), 1)

@@ -1,10 +1,13 @@
 /** Calculates the price of a fork before it runs. Steps that keep their answers cost nothing. */
 import * as Result from "effect/Result"
-import type { Transcript } from "../events/Transcript.ts"
+import type { StepRecord, Transcript } from "../events/Transcript.ts"
 import type { OptionsError } from "../Options.ts"
 import * as WorkerPool from "../task/WorkerPool.ts"
 import * as Price from "../workflow/Price.ts"
 import { type Cut, cut } from "./Fork.ts"
+
+/** States of a step that a fork repeats without a call, failures included. */
+const isEnded: ReadonlySet<StepRecord["state"]> = new Set(["answered", "failed", "skipped"])
 
 /**
  * Returns the price of the round at which a run is forked, or the reason why it cannot be forked there.
@@ -39,6 +42,6 @@ export const of = (
 ): Result.Result<Price.Price, OptionsError> =>
   Result.map(cut(transcript, fork, WorkerPool.ids(setting.pool), transcript.runId), ({ rounds, task }) => {
     const { steps, workflow } = rounds[fork.at.round]!
-    const kept = steps.flatMap(({ state, step }) => (state === "answered" || state === "skipped" ? step : []))
+    const kept = steps.flatMap(({ state, step }) => (isEnded.has(state) ? step : []))
     return Price.of(workflow!, { ...setting, task, kept: new Set(kept) })
   })

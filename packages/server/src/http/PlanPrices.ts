@@ -108,13 +108,13 @@ const priceOf = (
   transcript: Transcript.Transcript,
   asked: Asked
 ): Price.Price => {
-  const { reassign, retry, skipUnseen, toolAccess = "last-step", tools, worker, checks } = turns.settings
+  const { reassign, retry, skipUnseen, toolAccess = "last-step", tools = [], worker, checks } = turns.settings
   const pool = poolOf(models, workers, transcript, asked.fork)
   const setting = {
     pool,
     ...{ worker, retry, skipUnseen, checks },
     reassign: reassign === "never" ? "never" : "next",
-    tools: tools === undefined || toolAccess === "none" ? undefined : toolAccess
+    tools: tools.length === 0 || toolAccess === "none" ? undefined : toolAccess
   } as const
   if (asked.fork === undefined) {
     const { plan, round = Math.max(0, transcript.rounds.length - 1) } = asked
