@@ -194,6 +194,7 @@ export const check = async (): Promise<Report> => {
     },
     { address: `${url}#/evaluations`, shows: "Complete" },
     { address: `${url}#/evaluations/evaluation?show=differ`, shows: "At equal tokens" },
+    { address: `${url}#/costs`, shows: "for orchestration" },
     { address: `${url}#/training`, shows: "Finished" },
     { address: `${url}#/training/toy?iteration=22`, shows: "mean reward" },
     { address: new URL("/studio/#/operate", server.url).href, shows: "Keys and budgets" },

@@ -29,7 +29,13 @@ describe("two runs", () => {
   it("of one question are compared with the dearest one by a single worker", async () => {
     const team = await incident(20)
     const own = fromTranscript(team)
-    const alone = (id: string, cost_usd: number, more: object = {}) => ({ ...own, id, workers: [id], cost_usd, ...more })
+    const alone = (id: string, cost_usd: number, more: object = {}) => ({
+      ...own,
+      id,
+      workers: [id],
+      cost_usd,
+      ...more
+    })
     const others = [alone("a", 1), alone("b", 2), alone("c", 3, { state: "failed" }), alone("d", 4, { question: "?" })]
     expect(Comparison.aloneOf(team, [own, ...others])?.id).toBe("b")
     expect(Comparison.aloneOf(team, [own])).toBeUndefined()

@@ -174,10 +174,10 @@ describe("figures", () => {
   })
 
   it.each([
-    [604, "604 ms"],
-    [3_960, "4.0 s"],
-    [94_000, "1 min 34 s"],
-    [302_400_000, "3.5 d"],
+    [604, "604\u00a0ms"],
+    [3_960, "4.0\u00a0s"],
+    [94_000, "1\u00a0min 34\u00a0s"],
+    [302_400_000, "3.5\u00a0d"],
     [Number.POSITIVE_INFINITY, "unknown"]
   ])("writes %d ms as %s", (millis, text) => {
     expect(Format.duration(millis)).toBe(text)

@@ -131,7 +131,7 @@ export const Bars = ({
         </li>
       ))}
     </ol>
-    <table class="table forest bars">
+    <table class="table forest shares">
       <caption class="unseen">{caption}</caption>
       <tbody>
         {rows.map(({ name, shares, value }) => (

@@ -1,4 +1,4 @@
-/** Formats numbers (with units) and text for the pages. */
+/** Formats numbers and text for the pages. A unit does not break from its number. */
 
 const significant = (usd: number): string => {
   if (usd === 0) return "0"
@@ -15,13 +15,13 @@ export const money = (usd: number | undefined, isPlay = false): string =>
 /** Formats a duration: 604 ms, 4.0 s, 1 min 34 s, 3.5 d. */
 export const duration = (millis: number): string => {
   if (!(Math.abs(millis) < 1e15)) return "unknown"
-  if (millis < 999.5) return `${Math.round(millis)} ms`
+  if (millis < 999.5) return `${Math.round(millis)}\u00a0ms`
   const seconds = millis / 1000
-  if (seconds < 59.95) return `${seconds.toFixed(1)} s`
+  if (seconds < 59.95) return `${seconds.toFixed(1)}\u00a0s`
   const whole = Math.round(seconds)
-  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, "0")} s`
-  if (whole >= 172_800) return `${(whole / 86_400).toLocaleString("en-US", { maximumFractionDigits: 1 })} d`
-  return `${Math.floor(whole / 3_600)} h ${String(Math.floor((whole % 3_600) / 60)).padStart(2, "0")} min`
+  if (whole < 3_600) return `${Math.floor(whole / 60)}\u00a0min ${String(whole % 60).padStart(2, "0")}\u00a0s`
+  if (whole >= 172_800) return `${(whole / 86_400).toLocaleString("en-US", { maximumFractionDigits: 1 })}\u00a0d`
+  return `${Math.floor(whole / 3_600)}\u00a0h ${String(Math.floor((whole % 3_600) / 60)).padStart(2, "0")}\u00a0min`
 }
 
 /** Formats a number of tokens for a list: 318, 6.3k, 1.2M. */
@@ -36,7 +36,7 @@ export const whole = (count: number): string =>
   Math.abs(count) < 1e15 ? count.toLocaleString("en-US") : count.toExponential(1)
 
 /** Formats a share from 0 to 1 as a percentage: 95.1 %. */
-export const share = (value: number): string => `${(value * 100).toFixed(1)} %`
+export const share = (value: number): string => `${(value * 100).toFixed(1)}\u00a0%`
 
 /** Formats a ratio: 2.4×, 101×. */
 export const ratio = (value: number): string => `${value < 10 ? value.toFixed(1) : Math.round(value)}×`

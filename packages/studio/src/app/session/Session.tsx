@@ -62,7 +62,7 @@ const Workers = ({ figures: { spend, workers } }: { readonly figures: Sums }) =>
         caption="Workers"
         items={workers}
         columns={[
-          ["Worker", ({ id }) => Format.oneLine(id, 60)],
+          ["Worker", ({ id }) => Format.oneLine(id, 32)],
           ["Cost", ({ spend }) => <Money usd={spend.costUsd} />],
           ["Share", (worker) => shareOf(worker.spend.costUsd, spend.costUsd)],
           ["Calls", ({ spend: { calls } }) => Format.whole(calls)],
