@@ -131,9 +131,9 @@ const bold = /(?<!^\W*)\*\*([^*\n]+)\*\*|\*\*([^*\n]+)\*\*(?!\s*[:：])/g
 const copula =
   /^[^,;:.()]*(?:(?<!\p{L})(?:is|are|equals?|means|(?:is |are )?(?:equal|equivalent) to|(?:is |are )?the same as|corresponds? to|est égale? à|est|ist|sind|es|son|è|é|são)(?: (?:exactly|just|also))?[\s*$]*$)/iu
 
-/** A phrase that introduces the value in a relative clause: ", which makes". */
+/** A phrase that introduces the value in a relative or final clause: ", which makes", "— that brings us to", "to get". */
 const relative =
-  /^[^:()]*,?\s*which (?:is|equals|totals|gives|yields|leaves|makes|means|comes to|corresponds to|is (?:equivalent|equal) to|is the same as)(?: us| him| her| them| a total of)?[\s*$]*$/iu
+  /^[^:()]*(?:(?:,|\s[—–-])?\s*(?:which|(?<=[,—–-]\s*)(?:that|so that|this)) (?:is|equals|totals|gives|yields|leaves|makes|means|brings?|comes to|corresponds to|is (?:equivalent|equal) to|is the same as)(?: us| you| him| her| them| it)?(?: to| a total of)?|\s(?:to (?:get|obtain|give|make|reach)|(?<=,\s*)(?:leaving|making|giving|bringing|yielding)(?: us| you| him| her| them| it)?(?: with| to| a total of)?))[\s*$]*$/iu
 
 /** Start of a sentence that sets the time or place: "In 3 hours the train covers 120 km". */
 const setting = /^\W*(?:in|after|for|at|on|with|by|within|during|nach|dans|après|en|dopo|após|за|через)\s*$/iu

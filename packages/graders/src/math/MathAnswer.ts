@@ -108,9 +108,14 @@ const behindLabel = (text: string, match: RegExpExecArray): (Statement & { reado
   return content.trim() === "" ? undefined : { start, from, end: from + said.length, content }
 }
 
+/** Whether a position is within inline code, such as `submit --answer 42`. */
+const isInCode = (text: string, index: number): boolean =>
+  /^[^`]*\S`(?!`)/.test(text.slice(index)) && /(?<!`)`[^`\n]*[^`\n\s][^`\n]*$/.test(text.slice(Math.max(0, index - 200), index))
+
 const labelled = (text: string): ReadonlyArray<Statement & { readonly from: number }> =>
   [label, shortLabel, foreignLabel]
     .flatMap((pattern) => [...text.matchAll(pattern)].slice(-maxStatements))
+    .filter((match) => !isInCode(text, match.index))
     .flatMap((match) => behindLabel(text, match) ?? [])
 
 const reversed =
@@ -182,6 +187,14 @@ interface Reading {
 const isDeniedIn = (text: string, { end, from, start }: Span & { readonly from: number }): boolean =>
   isDeniedAbroad(text.slice(start, end), /[^\d]*$/.exec(text.slice(Math.max(from, end - 200), end))![0])
 
+/** A part or a function of the answer, before its label: "La moitié de la réponse", "The square of the answer". */
+const partOf =
+  /(?<!\p{L})(?!val(?:ue|eur|or|ore|oarea)|form|result|résult|Wert)\p{L}+ (?:of (?:the |my |our )?|de la |de l['’]|du |del |della |da |van (?:het|de) |av )$/iu
+
+/** Whether a label gives a part or a function of the answer. */
+const isPart = (text: string, { from, start }: Span & { readonly from: number }): boolean =>
+  partOf.test(text.slice(Math.max(0, start - 60), start)) && saysAnswer.test(text.slice(start, from))
+
 /** A doubt that trails off after a value: "42... or so I'd like to believe". */
 const trailing = /(?:\.\.\.|…)\s*(?:or|but|if|maybe|perhaps|though|well|unless|i|we|no|wait|hmm)\b/i
 
@@ -205,6 +218,7 @@ const read = (text: string): Reading => {
             isHeld:
               isAsserted(plain, { start: one.from, end: one.end }) &&
               !isDeniedIn(text, one) &&
+              !isPart(text, one) &&
               !trailing.test(one.content)
           }
         ]
@@ -306,7 +320,7 @@ const zeros = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0xff10]
 const display = /\\(begin|end)\{(?:equation|displaymath|align|gather|multline|flalign|eqnarray)\*?\}/g
 
 const heading = new RegExp(
-  `(?<![^\\n ])\\\\(?:textbf|textit|emph|underline|textsc)\\{\\s*((?:the )?(?:final )?(?:${answerWords}|${resultWords}|solution|result))\\s*[.:]?\\s*\\}\\s*[.:]?`,
+  `(?<![^\\n ])\\\\(?:text(?:bf|it|sc|sf)|emph|underline|(?:sub)*(?:section|paragraph)\\*?)\\{\\s*((?:the )?(?:final )?(?:${answerWords}|${resultWords}|solution|result)(?: \\p{L}+)?)\\s*[.:]?\\s*\\}\\s*[.:]?`,
   "giu"
 )
 
@@ -395,6 +409,7 @@ const inPlainSigns = (text: string): string => {
       formula.includes("\\\\") ? formula : formula.replaceAll("\n", " ")
     )
     .replace(/\\(?:noindent|displaystyle|par|medskip|bigskip|smallskip)(?![a-zA-Z])\s*/g, "")
+    .replace(/(?<=^|\n)\s*\\item(?![a-zA-Z])(?:\[[^[\]\n]{0,20}\])?\s*/g, "")
     .replace(display, (_, side) => (side === "begin" ? "\\[" : "\\]"))
     .replace(heading, "$1: ")
 }
@@ -540,6 +555,9 @@ const fromLabel = (content: string): string => {
   return (isProse ? (inSentence(plain) ?? inProse(plain) ?? plain) : plain).replace(approximately, "≈ ")
 }
 
+/** Extracts the answer from a box or tags: the content, or the value that a sentence in it states. */
+const fromMark = (content: string): string => (isSentence(content) ? (inSentence(content) ?? content) : content)
+
 /**
  * Returns the final answer in a text, verbatim, or `undefined` if the text does not contain one.
  *
@@ -572,7 +590,8 @@ export const extract = (text: string): string | undefined => {
     if (found !== undefined && mentions.some((one) => one.start >= found.end && isSame(one.content, found.content))) {
       return undefined
     }
-    return found === undefined || found.isMark ? found?.content : fromLabel(found.content)
+    if (found === undefined) return undefined
+    return found.isMark ? fromMark(found.content) : fromLabel(found.content)
   }
   const unclear = claims.at(-1)
   if (unclear !== undefined) return isRetracted(plain, unclear.end) ? undefined : fromLabel(unclear.content)

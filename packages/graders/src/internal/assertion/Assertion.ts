@@ -14,6 +14,7 @@ import {
   bound,
   complement,
   hearsay,
+  infinitive,
   insteadOf,
   objection,
   opinion,
@@ -139,7 +140,7 @@ const plainBefore = (said: string): string =>
 const isDoubted = (said: string): boolean => {
   if (English.unwanted.test(said)) return true
   const before = plainBefore(said)
-  if (complement.test(before) && !English.turn.test(before)) return true
+  if ((complement.test(before) || infinitive.test(before)) && !English.turn.test(before)) return true
   if (English.rightBefore.test(before)) return true
   for (const { until, words } of English.before) {
     for (const { end } of words.find(before)) {
@@ -355,7 +356,7 @@ export const isAsserted = (text: string, { end, start }: Span): boolean => {
     if (!isInFormula && !isCommittedAbroad(before.replace(/\([^()]*\)/g, " "), said)) return false
   }
   if (languages.length > 0) {
-    if (slip(said).length > 0 || opinion(said)) return false
+    if (slip(said).length > 0 || opinion(said) || opinion(held)) return false
     if (
       languages.length > 3 &&
       /\p{L}/u.test(before) &&
@@ -433,6 +434,13 @@ const hasHarm = (tail: string): boolean => {
 export const objects = (tail: string): boolean =>
   tail.split(/\n|(?<=[.!?。])\s*/, maxSentences).some((sentence) => objection.test(sentence))
 
+/** Returns the sentences after an answer's own that name no value. Those with a value may be about that value. */
+const remarksIn = (tail: string): ReadonlyArray<string> =>
+  tail
+    .slice(sentenceBehind(tail, 0).said.length)
+    .split(sentenceEnd, maxSentences)
+    .filter((one) => /\p{L}/u.test(one) && !/[□\d]/.test(one))
+
 /** Whether the text after an answer retracts it. */
 export const isRetracted = (text: string, end: number): boolean => {
   const tail = text.slice(end)
@@ -442,7 +450,8 @@ export const isRetracted = (text: string, end: number): boolean => {
   if (English.refusal.test(tail) || English.unfinished.test(tail)) return true
   const around = `${text.slice(Math.max(0, end - 200), end)} ${tail.slice(0, reach)}`
   const languages = patternsIn(around)
-  if (languages.length > 0 && slip(tail).length > 0) return true
+  const remarks = languages.length === 0 ? [] : remarksIn(tail)
+  if (remarks.some((one) => slip(one).length > 0 || languages.some(({ doubt }) => doubt.test(one)))) return true
   return languages.some(({ retraction }) => retraction.test(tail)) || hasHarm(tail)
 }
 

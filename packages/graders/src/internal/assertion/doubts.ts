@@ -45,13 +45,13 @@ const begun = (doubt: string, condition: string, retraction: string): Doubts => 
 export const doubts: ReadonlyArray<Doubts> = [
   // German
   spaced(
-    "auf den ersten blick|unmöglich|ausgeschlossen|kaum|schwerlich|ebenso gut|unklar|fraglich|zögere|schwanke|tippe|wette|fälschlich\\p{L}*|entweder|zu (?:groß|klein)|nicht|nie|niemals|kein\\p{L}*|keinesfalls|weder|vielleicht|vermutlich|wahrscheinlich|möglicherweise|eventuell|womöglich|wohl|könnte\\p{L}*|angenommen|annehmen|nehmen wir an|nimm an|gesetzt|vermut\\p{L}*|rate|geraten|raten|schätz\\p{L}*|ausschließen|ausgeschlossen|schließen|scheidet|verwerfen|verworfen|widerleg\\p{L}*|widerspr\\p{L}*|beispiel\\p{L}*|etwa|format\\p{L}*|schreib\\p{L}* (?:deine|ihre|die|eure)|gib (?:deine|die)|geben sie|platzhalter|anstatt|statt|außer|mindestens|höchstens|weniger|mehr|(?:größer|kleiner) als|falsche?[nrs]?|irrtümlich|behaupte\\p{L}*|bezweif\\p{L}*|zweif\\p{L}*|wäre\\p{L}*|sei(?:en)?|hätte\\p{L}*",
+    "gäbe\\p{L}*|käme\\p{L}*|ergäbe|auf den ersten blick|unmöglich|ausgeschlossen|kaum|schwerlich|ebenso gut|unklar|fraglich|zögere|schwanke|tippe|wette|fälschlich\\p{L}*|entweder|zu (?:groß|klein)|nicht|nie|niemals|kein\\p{L}*|keinesfalls|weder|vielleicht|vermutlich|wahrscheinlich|möglicherweise|eventuell|womöglich|wohl|könnte\\p{L}*|angenommen|annehmen|nehmen wir an|nimm an|gesetzt|vermut\\p{L}*|rate|geraten|raten|schätz\\p{L}*|ausschließen|ausgeschlossen|schließen|scheidet|verwerfen|verworfen|widerleg\\p{L}*|widerspr\\p{L}*|beispiel\\p{L}*|etwa|format\\p{L}*|schreib\\p{L}* (?:deine|ihre|die|eure)|gib (?:deine|die)|geben sie|platzhalter|anstatt|statt|außer|mindestens|höchstens|weniger|mehr|(?:größer|kleiner) als|falsche?[nrs]?|irrtümlich|behaupte\\p{L}*|bezweif\\p{L}*|zweif\\p{L}*|wäre\\p{L}*|sei(?:en)?|hätte\\p{L}*",
     "wenn|falls|sofern|ob",
     "falsch|fehler\\p{L}*|verrechnet|vertan|geirrt|irrtum|irre|stimmt (?:aber |doch |so )?nicht|nicht (?:richtig|korrekt|sicher|stimmen|gelöst|lösen|weiß|möglich)|unsicher|zurück(?:zieh|zu|genomm|nehm)\\p{L}*|ziehe|widerruf\\p{L}*|verwerfe|vergiss|vergessen sie|ignorier\\p{L}*|ungültig|unmöglich|doch nicht|weiß (?:ich )?(?:es )?nicht|keine (?:ahnung|lösung|antwort)|nicht (?:lösen|beantworten)|widerspr\\p{L}*|beides|beide (?:sind )?(?:möglich|plausibel)|korrektur|moment mal|halt,|nein"
   ),
   // French
   spaced(
-    "à première vue|impossible|rien ne|personne ne|guère|à peine|je doute|peu probable|il se peut|hésit\\p{L}*|tenté|parie|erroné\\p{L}*|pourrai\\p{L}*|verrait|donnerait|vaudrait|aurait|trop (?:grand|petit)|pas|jamais|aucun\\p{L}*|ni|peut-être|peut être|probablement|sans doute|pourrait|serait|soit|suppos\\p{L}*|admettons|imaginons|hypothèse|devin\\p{L}*|conjectur\\p{L}*|excl[uo]\\p{L}*|éliminer|écarter|élimin\\p{L}*|écart\\p{L}*|rejet\\p{L}*|réfut\\p{L}*|absurde|exemple|format|forme|écri(?:s|vez|re)|mettez|donnez|indiquez|plutôt que|au lieu|sauf|au (?:plus|moins)|moins|plus (?:de|que|grand)|fausse|doute|prétend\\p{L}*|faux",
+    "barème|points? pour|à première vue|impossible|rien ne|personne ne|guère|à peine|je doute|peu probable|il se peut|hésit\\p{L}*|tenté|parie|erroné\\p{L}*|pourrai\\p{L}*|verrait|donnerait|vaudrait|aurait|trop (?:grand|petit)|pas|jamais|aucun\\p{L}*|ni|peut-être|peut être|probablement|sans doute|pourrait|serait|soit|suppos\\p{L}*|admettons|imaginons|hypothèse|devin\\p{L}*|conjectur\\p{L}*|excl[uo]\\p{L}*|éliminer|écarter|élimin\\p{L}*|écart\\p{L}*|rejet\\p{L}*|réfut\\p{L}*|absurde|exemple|format|forme|écri(?:s|vez|re)|mettez|donnez|indiquez|plutôt que|au lieu|sauf|au (?:plus|moins)|moins|plus (?:de|que|grand)|fausse|doute|prétend\\p{L}*|faux",
     "si|s['’]il|lorsque|au cas où",
     "faux|fausse|erreur\\p{L}*|erroné\\p{L}*|trompé\\p{L}*|incorrect\\p{L}*|inexact\\p{L}*|mal calculé|pas (?:correct|juste|exact|bon|vrai|possible|sûr|certain|réussi|pu|su|le cas)|impossible|contradict\\p{L}*|retire|rétract\\p{L}*|annule|oubliez|oublie|ignorez|ignore|ne sais|ne convient|ne marche|ne fonctionne|n['’]est pas|n['’]ai pas|ne (?:peux|parviens)|les deux|correction|non"
   ),
@@ -144,6 +144,18 @@ export const doubts: ReadonlyArray<Doubts> = [
     "si|sio|siyo|haiwezi|hawezi|haiwezekani|hapana|labda|huenda|pengine|inawezekana|tuseme|tuchukulie|chukulia|fikiria|kudhani|nadhani|nafikiri|kisia|bahatisha|nabahatisha|kwa mfano|mfano|muundo|umbizo|andika|toa|weka|badala ya|angalau|zaidi ya|chini ya|kubwa mno|ndogo mno|isipokuwa|nina shaka|shaka|thibitisha|onyesha|ingekuwa|ingeweza|je",
     "kama|ikiwa|iwapo",
     "makosa|kosa|nimekosea|nilikosea|si sahihi|sio sahihi|si kweli|haiwezekani|haifai|puuza|samahani|nafuta|naondoa|sijui|sina uhakika|siwezi|sikuweza|zote mbili|marekebisho|hapana"
+  ),
+  // Hindi in Latin letters
+  spaced(
+    "nahi|nahin|mat|kabhi|shayad|sayad|ho sakta|hoga kya|lagta|lagti|shak|agar|maan (?:lo|lijiye|le)|socho|farz|kalpana|andaza|tukka|galat|sabit|sidh|kehte|kehta|kehti|bolte|bolta|bolti|bataya|(?:ke )?hisaab se|ke anusar|socha tha|likho|likhna|likhein|format|udaharan|jaise ki|kam se kam|zyada se zyada|se (?:kam|zyada|bada|chota)|kya",
+    "agar|yadi|hota|hote|hoti",
+    "galat|galti|nahi|nahin|maaf|sorry|bhool|pata nahi|pakka nahi|yakeen nahi|radd|chhodo|ulta"
+  ),
+  // Tagalog
+  spaced(
+    "hindi|wala|walang|huwag|baka|siguro|marahil|maaaring|posible|kung|ipagpalagay|sabihin nating|akala|daw|raw|sabi|ayon|hula|halimbawa|isulat|ilagay|patunayan|ba|mali|maliban|higit|kulang|parang|tila",
+    "kung|kapag",
+    "mali|nagkamali|hindi|pasensya|sori|di ko alam|bawiin|balewalain|pala"
   ),
   // Russian, Ukrainian, Bulgarian, Serbian
   spaced(

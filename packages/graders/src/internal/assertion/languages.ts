@@ -20,7 +20,9 @@ const common: ReadonlyArray<string> = [
   "cevap bu bir ve değil sonuç yanıt cevabı cevabın cevabınızı sayı mi mı",
   "đáp án là số không kết quả tôi ta của và vậy có",
   "jawaban jawabannya adalah tidak itu ini yang dan saya kita hasilnya jadi anda bukan",
-  "jibu ni kwa hivyo ya wa lakini labda kama hii hilo jumla thamani"
+  "jibu ni kwa hivyo ya wa lakini labda kama hii hilo jumla thamani",
+  "hai hain tha thi hua hoga ka ki ke ko se mein aur nahi toh isliye kya jawab uttar yaani matlab kul sahi galat agar lekin",
+  "ang ng sa ay na mga daw raw baka sagot kaya hindi niya ko po lang kung ito"
 ]
 
 const words = new Map<string, Array<number>>()
@@ -57,8 +59,11 @@ export interface Patterns {
   readonly isVerbFirst: boolean
 }
 
-/** Finnish, Hungarian and Turkish, which place the verb last or omit it, and the scripts after Greek. */
-const verbLast = new Set([11, 12, 13])
+/**
+ * Finnish, Hungarian, Turkish, Hindi and Tagalog, which place the verb last or first, or omit it, and the scripts after
+ * Greek.
+ */
+const verbLast = new Set([11, 12, 13, 17, 18])
 
 const compiled = new Map<number, Patterns>()
 

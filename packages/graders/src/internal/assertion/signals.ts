@@ -40,7 +40,7 @@ const sources = alternatives(`
 const reporting = alternatives(`
   says?|said|saying|claims?|claimed|thinks?|thought|believes?|believed|argues?|argued|insists?|insisted|suggests?|suggested|answers?|answered|wrote|writes?|written|posted?|posts|told|tells|gets?|got|gives?|gave|given|computed?|computes|calculated?|calculates|obtained|obtains|found|finds|lists|listed|reports|reported|proposed|proposes|came up|comes up|arrived|guessed|wants?|expects?|puts?|has|had|shows?|showed|displays?|displayed|returns?|returned|repl(?:y|ies|ied)|states?|stated|prints?|printed
   sagt\\p{L}*|meint\\p{L}*|behaupt\\p{L}*|glaubt\\p{L}*|kam\\p{L}* auf|komm(?:t|en) auf|erhielt\\p{L}*|erhält|bekam|bekommt|schreib\\p{L}*|schrieb\\p{L}*|antwort\\p{L}*|tippt|hat|haben|zufolge|rechnet\\p{L}*|denk\\p{L}*
-  dit|disent|a dit|pensent?|affirment?|prétend\\p{L}*|trouvent?|trouvé|obtient|obtiennent|obtenu|répond\\p{L}*|écrit|croi\\p{L}*|a|ont|donne
+  donnait|dit|disent|a dit|pensent?|affirment?|prétend\\p{L}*|trouvent?|trouvé|obtient|obtiennent|obtenu|répond\\p{L}*|écrit|croi\\p{L}*|a|ont|donne
   dicen?|dijo|creen?|afirma\\p{L}*|contesta\\p{L}*|obtuvo|obtien\\p{L}*|responde\\p{L}*|encontró|escrib\\p{L}*|piensa\\p{L}*|sacó|dio
   dicono|ha detto|crede|credono|sostiene|sostengono|ottenuto|ottiene|ottengono|rispond\\p{L}*|trova\\p{L}*|scrive|scrivono|pensa\\p{L}*
   diz|dizem|disse|acham?|obteve|obtém|respondeu|respondem|encontrou|encontram|escreveu|pensam?
@@ -87,6 +87,10 @@ const ofSource = /^(?:['’]s)?\s+(?:answer|result|solution|value|guess)(?![\p{L
 const ofPerson =
   /(?<![\p{L}□])(?!(?:It|That|Let|What|Here|There|He|She|Who|Today|This)['’]s)\p{Lu}\p{L}+['’]s (?:\w+ )?(?:answer|guess|solution|claim|estimate|suggestion|conjecture)(?!\p{L})/gu
 
+/** An answer according to somebody: "Volgens Jan is", "selon mon voisin". */
+const ofSomebody =
+  /(?<!\p{L})(?:[Aa]ccording to|[Dd]['’]après|[Ss](?:elon|egún|econdo|egundo)|[Vv]olgens|[Ee]nligt|[Ii]følge|[Ww]edług|[Pp]odle|[Pp]rema|[Пп]о (?:словам|мнению)|[Зз]а словами) (?:(?:my|mon|ma|mi|mio|mia|meu|minha|mijn|min|mina|mitt) \p{Ll}+|\p{Lu}\p{Ll}+(?=,|\s+(?:is|est|es|è|é|är|er|to|je)\s))/gu
+
 const isAscii = /^[ -~□\s]*$/
 
 /** Finds phrases that attribute an answer to another person. */
@@ -99,7 +103,8 @@ export const hearsay = (text: string): ReadonlyArray<Words.Found> => {
       ? [{ index, end }]
       : []
   })
-  for (const { 0: owner, index } of text.matchAll(ofPerson)) found.push({ index, end: index + owner.length })
+  for (const { 0: owner, index } of [...text.matchAll(ofPerson), ...text.matchAll(ofSomebody)])
+    found.push({ index, end: index + owner.length })
   if (isAscii.test(text)) return found
   const joined = joinedSourceWords.find(text).flatMap(({ end, index }) => {
     const verb = joinedReportingWords.find(/^[^。]{0,28}/.exec(text.slice(end, end + 28))![0])[0]
@@ -190,9 +195,13 @@ export const whoever =
 export const complement =
   /^[\s*_"“(>-]*(?:that(?=\s(?:the|this|it|our|a|an)\b)|dass|daß|que|che|dat|att|at(?!\s+(?:[^\p{L}\s]|an?\b|the|this|that|these|his|her|its|their|our|each|first|last|least|most|any|every|noon|night))|że|že|да|что|що|ότι|hogy|että|că|rằng|bahwa)\s(?![^,]*(?:is why|means))/iu
 
+/** A task in the infinitive, which has no subject: "Vérifier que", "Demostrar que", "Mostrare che". */
+export const infinitive =
+  /(?:^|[.:]\s|\}\s*)[\s*_"“(>-]*(?!(?:hier|pour|por|per|par|après|car)\s)\p{Lu}\p{Ll}+(?:er|ir|re|ar|eţi|ați|en Sie,?)\s+(?:que|qu['’]|che|dass|daß|că)(?!\p{L})/u
+
 /** A bound in other languages, directly before a value: "inférieure à", "größer als". */
 export const bound =
-  /(?<!\p{L})(?:(?:inf|sup)[eé]rieure?s? [àa]|(?:moins|plus) de|plus (?:petite?|grande?) que|(?:inferior|superior)e?(?:es)? a|(?:menor|mayor|maior)(?:es)? (?:que|do que|a)|(?:menos|más|mais) de|(?:minore|maggiore) (?:di|a)|(?:meno|più) di|(?:kleiner|größer|weniger|mehr|höher|niedriger) als|(?:kleiner|groter|minder|meer) dan|(?:mindre|större|større|færre|fler|flere|mer|mere) (?:än|end|enn)|(?:mniejsz\p{L}+|większ\p{L}+|mniej|więcej) niż|(?:menší|větší|méně|více|väčší|menej|viac) než|(?:меньше|больше|менее|более)(?: чем)?|(?:менше|більше)(?: ніж)?|(?:μικρότερ\p{L}+|μεγαλύτερ\p{L}+) (?:από|του)|mai (?:mic|mică|mare|puțin|mult) (?:decât|de)|(?:kurang|lebih) (?:kecil |besar )?dari|(?:nhỏ|lớn|ít|nhiều) hơn)[\s$\\([*:]*□{0,2}[\s$\\([*:]*$/iu
+  /(?<!\p{L})(?:(?:inf|sup)[eé]rieure?s? [àa]|(?:moins|plus) de|plus (?:petite?|grande?) que|(?:inferior|superior)e?(?:es)? a|(?:menor|mayor|maior)(?:es)? (?:que|do que|a)|(?:menos|más|mais) de|(?:minore|maggiore) (?:di|a)|(?:meno|più) di|(?:kleiner|größer|weniger|mehr|höher|niedriger) als|(?:kleiner|groter|minder|meer) dan|(?:mindre|större|større|færre|fler|flere|mer|mere) (?:än|end|enn)|(?:mniejsz\p{L}+|większ\p{L}+|mniej|więcej) niż|(?:menší|větší|méně|více|väčší|menej|viac) než|(?:меньше|больше|менее|более)(?: чем)?|(?:менше|більше)(?: ніж)?|(?:μικρότερ\p{L}+|μεγαλύτερ\p{L}+) (?:από|του)|mai (?:mic|mică|mare|puțin|mult) (?:decât|de)|(?:kurang|lebih) (?:kecil |besar )?dari|(?:nhỏ|lớn|ít|nhiều) hơn|dépasse(?:nt)?|excède(?:nt)?|superan?|exceden?|excedem?|übersteig(?:t|en)|übertreffen|overstijg(?:t|en)|överstiger|overstiger|depăș(?:ește|esc)|przekracza(?:ją)?|přesahuj[eí]|ylittä(?:ä|vät)|превыша(?:ет|ют)|перевищу(?:є|ють)|υπερβαίν(?:ει|ουν))[\s$\\([*:]*□{0,2}[\s$\\([*:]*$/iu
 
 /** "Instead of 5": a value that is not the answer. */
 export const insteadOf =
@@ -202,7 +211,7 @@ const opinionWords = Words.make(
   alternatives(`
   give or take|or thereabouts|if memory serves|as far as i (?:know|can tell|remember)|unless i['’]m|i suppose|low confidence|with some doubt
   glaub(?:e)? ich|denk(?:e)? ich|meine ich|meiner meinung nach|soweit ich|wenn ich mich nicht|sofern ich|schätzungsweise|oder so
-  je (?:crois|pense|dirais)|il me semble|à mon avis|sauf erreur|si je ne|me semble-t-il|à peu près|environ
+  sous réserve|à vue de nez|je (?:crois|pense|dirais)|il me semble|à mon avis|sauf erreur|si je ne|me semble-t-il|à peu près|environ
   creo|pienso|diría|me parece|a mi juicio|en mi opinión|salvo error|si no me|más o menos|aproximadamente
   credo|penso|direi|mi pare|mi sembra|secondo me|a mio parere|salvo error[ei]|se non (?:erro|sbaglio)|più o meno|circa
   acho|creio|penso|diria|me parece|na minha opinião|salvo erro|se não me|mais ou menos
@@ -218,7 +227,7 @@ const opinionWords = Words.make(
 )
 
 const opinionJoined =
-  /我觉得|我認為|我认为|我想|我猜|看起来|看來|暂|待定|大约|大約|左右|吧|思う|思います|気がする|くらい|ぐらい|ほど|およそ|だろう|でしょう|暫定|仮の|생각|싶|쯤|정도|듯|잠정|أعتقد|أظن|في رأيي|على حد علمي|حسب رأيي|تقريبا|لدي شعور|לדעתי|אני חושב|אני מאמין|נדמה לי|אם איני טועה|בערך|فکر می‌کنم|فکر کنم|به نظرم|گمانم|اگر اشتباه|تقریبا|حدودا|मेरे ख्याल|मेरे विचार|मुझे लगता|मेरा मानना|शायद|लगभग|करीब|আমার ধারণা|আমার মনে|মনে হয়|প্রায়|আনুমানিক|คิดว่า|น่าจะเป็น|ประมาณ|ราว/u
+  /我觉得|我認為|我认为|我想|我猜|看起来|看來|暂|待定|大约|大約|左右|吧|思う|思います|気がする|くらい|ぐらい|ほど|およそ|だろう|でしょう|暫定|仮の|생각|싶|쯤|정도|듯|잠정|أعتقد|أظن|في رأيي|على حد علمي|حسب رأيي|تقريبا|لدي شعور|לדעתי|אני חושב|אני מאמין|נדמה לי|אם איני טועה|בערך|فکر می‌کنم|فکر کنم|به نظرم|گمانم|اگر اشتباه|تقریبا|حدودا|मेरे ख्याल|मेरे विचार|मुझे लगता|मेरा मानना|शायद|लगभग|करीब|আমার ধারণা|আমার মনে|মনে হয়|প্রায়|আনুমানিক|คิดว่า|(?<!ความ)น่าจะเป็น|ประมาณ|ราว/u
 
 /**
  * Whether a text marks an opinion, as with "I think", "unless I am mistaken" or "roughly". Applies before and after an
