@@ -267,6 +267,10 @@ const check =
 /** A sentence that explains the symbols of a formula: "where C is the constant of integration". */
 const legend = /\n\s*(?:where|with|here)\b[^\n]*$/i
 
+/** A remark on the mistakes that others make: "Common error: 16 (forgetting to halve).", "Attention : …". */
+const ofMistakes =
+  /(?<=[.!?$*)]\s*)\s(?:(?:a |une? |ein |eine |un |uma? )?(?:(?:common|frequent|classic|typical|usual) (?:error|mistake|slip|pitfall|wrong answer|trap)|(?:häufiger|typischer|beliebter) fehler|(?:erreur|faute|piège) (?:fréquente?|classique|courante?)|error (?:común|frecuente|típico|clásico)|errore (?:comune|frequente|classico|tipico)|erro (?:comum|frequente|clássico|típico)|veelgemaakte fout|vanligt fel|częsty błąd|častá chyba|частая ошибка|типичная ошибка)s?\s?[:：]|(?:attention|achtung|beware|atención|attenzione|atenção)\s?[:：])[^\n]*$/iu
+
 /** A question on a separate line: "Would you like me to show the steps?" */
 const question = /\n[^\n.!]*[?？؟]\s*$/
 
@@ -278,7 +282,7 @@ export const withoutChecks = (written: string): string => {
   const text = written.replace(sum, (all, value, added) => (repeats(added, value) ? value : all))
   const trimmed = text.trimEnd()
   const from = Math.max(0, trimmed.length - 600)
-  for (const pattern of [check, legend, question]) {
+  for (const pattern of [check, ofMistakes, legend, question]) {
     const at = trimmed.slice(from).search(pattern)
     if (at !== -1 && /\d|\$|\\/.test(trimmed.slice(0, from + at))) return trimmed.slice(0, from + at + 1)
   }

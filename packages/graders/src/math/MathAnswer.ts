@@ -108,14 +108,9 @@ const behindLabel = (text: string, match: RegExpExecArray): (Statement & { reado
   return content.trim() === "" ? undefined : { start, from, end: from + said.length, content }
 }
 
-/** Whether a position is within inline code, such as `submit --answer 42`. */
-const isInCode = (text: string, index: number): boolean =>
-  /^[^`]*\S`(?!`)/.test(text.slice(index)) && /(?<!`)`[^`\n]*[^`\n\s][^`\n]*$/.test(text.slice(Math.max(0, index - 200), index))
-
 const labelled = (text: string): ReadonlyArray<Statement & { readonly from: number }> =>
   [label, shortLabel, foreignLabel]
     .flatMap((pattern) => [...text.matchAll(pattern)].slice(-maxStatements))
-    .filter((match) => !isInCode(text, match.index))
     .flatMap((match) => behindLabel(text, match) ?? [])
 
 const reversed =
@@ -414,6 +409,12 @@ const inPlainSigns = (text: string): string => {
     .replace(heading, "$1: ")
 }
 
+/** Removes calls and commands in inline code, whose numbers are not the answer: "`submit --answer 42`". */
+const withoutCommands = (text: string): string =>
+  text.includes("`")
+    ? text.replace(/(?<!`)`(?![^`\n]*[=:])(?=[^`\n]*\p{L}{2,}[ (][^`\n]*\d)[^`\n]+`(?!`)/gu, "□")
+    : text
+
 /** Removes the fence around a text. */
 const withoutFence = (text: string): string => /^(?:```|~~~)\w*\n([^`]*)\n(?:```|~~~)$/.exec(text)?.[1] ?? text
 
@@ -580,7 +581,11 @@ const fromMark = (content: string): string => (isSentence(content) ? (inSentence
  */
 export const extract = (text: string): string | undefined => {
   const said = withoutChecks(
-    withoutSign(withoutContrast(withoutFence(withoutEndMark(withoutTail(inPlainSigns(withoutStruck(spoken(text))))))))
+    withoutSign(
+      withoutContrast(
+        withoutFence(withoutEndMark(withoutTail(inPlainSigns(withoutStruck(withoutCommands(spoken(text)))))))
+      )
+    )
   )
   const { claims, mentions, plain } = read(said)
   const marks = claims.some(({ isMark }) => isMark)

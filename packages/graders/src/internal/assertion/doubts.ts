@@ -153,7 +153,7 @@ export const doubts: ReadonlyArray<Doubts> = [
   ),
   // Tagalog
   spaced(
-    "hindi|wala|walang|huwag|baka|siguro|marahil|maaaring|posible|kung|ipagpalagay|sabihin nating|akala|daw|raw|sabi|ayon|hula|halimbawa|isulat|ilagay|patunayan|ba|mali|maliban|higit|kulang|parang|tila",
+    "hindi|wala|walang|huwag|baka|siguro|marahil|maaaring|posible|kung|ipagpalagay|sabihin nating|akala|daw|raw|sabi|ayon|hula|halimbawa|isulat|ilagay|patunayan|mali|maliban|higit|kulang|parang|tila",
     "kung|kapag",
     "mali|nagkamali|hindi|pasensya|sori|di ko alam|bawiin|balewalain|pala"
   ),

@@ -87,9 +87,9 @@ const ofSource = /^(?:['’]s)?\s+(?:answer|result|solution|value|guess)(?![\p{L
 const ofPerson =
   /(?<![\p{L}□])(?!(?:It|That|Let|What|Here|There|He|She|Who|Today|This)['’]s)\p{Lu}\p{L}+['’]s (?:\w+ )?(?:answer|guess|solution|claim|estimate|suggestion|conjecture)(?!\p{L})/gu
 
-/** An answer according to somebody: "Volgens Jan is", "selon mon voisin". */
+/** An answer according to somebody, but not to a theorem: "Volgens Jan is", "selon mon voisin". */
 const ofSomebody =
-  /(?<!\p{L})(?:[Aa]ccording to|[Dd]['’]après|[Ss](?:elon|egún|econdo|egundo)|[Vv]olgens|[Ee]nligt|[Ii]følge|[Ww]edług|[Pp]odle|[Pp]rema|[Пп]о (?:словам|мнению)|[Зз]а словами) (?:(?:my|mon|ma|mi|mio|mia|meu|minha|mijn|min|mina|mitt) \p{Ll}+|\p{Lu}\p{Ll}+(?=,|\s+(?:is|est|es|è|é|är|er|to|je)\s))/gu
+  /(?<!\p{L})(?:[Ll]aut (?!(?:Satz|Formel|Definition|Aufgabe\p{Ll}*|Voraussetzung|Gleichung|Tabelle|Pythagoras)(?!\p{L}))\p{Lu}\p{Ll}+(?= \p{Ll})|(?:[Aa]ccording to|[Dd]['’]après|[Ss](?:elon|egún|econdo|egundo)|[Vv]olgens|[Ee]nligt|[Ii]følge|[Ww]edług|[Pp]odle|[Pp]rema|[Пп]о (?:словам|мнению)|[Зз]а словами) (?:(?:my|mon|ma|mi|mio|mia|meu|minha|mijn|min|mina|mitt) \p{Ll}+|\p{Lu}\p{Ll}+(?=,|\s+(?:is|est|es|è|é|är|er|to|je)\s)))/gu
 
 const isAscii = /^[ -~□\s]*$/
 
