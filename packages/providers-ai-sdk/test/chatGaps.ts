@@ -44,6 +44,7 @@ const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
   ],
   error: [
     "base-resp",
+    "beside-an-empty-answer",
     "capitals",
     "code-and-msg",
     "error-code-and-error-msg",
@@ -60,13 +61,16 @@ const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
     "object-error",
     "only-a-string",
     "page-with-status-200",
+    "plain-text-event",
     "quota-with-status-200",
+    "reset-in-quoted-headers",
     "within-the-delta",
     "within-the-message",
     "words-after-the-beginning",
     "words-with-status-200"
   ],
   folding: [
+    "answer-within-data",
     "arguments-as-empty-list",
     "arguments-as-object",
     "arguments-so-far-in-each-piece",
@@ -104,6 +108,7 @@ const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
     "ollama-generate",
     "parameters-of-a-call",
     "reasoning-details-alone",
+    "reasoning-summary-in-content",
     "reasoning-text",
     "second-choice-first",
     "spoken-words",

@@ -17,6 +17,7 @@ const gaps = {
   "messages/folding/no-block-end": "@ai-sdk/anthropic gives a call at the end of its block alone",
   "messages/folding/bare-beginning": "@ai-sdk/anthropic demands the usage of message_start",
   "messages/folding/no-message-stop": needsStop,
+  "messages/ending/last-frame-cut": needsStop,
   "messages/folding/no-last-blank-line": needsStop,
   "messages/folding/event-without-data": "the AI SDK parses the empty data of an event as JSON",
   "messages/usage/zero-at-end": "@ai-sdk/anthropic lets a later zero replace the input",

@@ -63,12 +63,13 @@ const isThought = (part: Json.Fields): boolean =>
   part.reasoningContent !== undefined ||
   (part.type === undefined && part.thinking !== undefined)
 
-/** Returns the text of a thought, which Bedrock nests. */
-const thoughtOf = ({ content, reasoning, reasoningContent, text, thinking }: Json.Fields): unknown =>
+/** Returns the text of a thought, which Bedrock nests and Databricks calls a summary. */
+const thoughtOf = ({ content, reasoning, reasoningContent, summary, text, thinking }: Json.Fields): unknown =>
   thinking ??
   reasoning ??
   text ??
   content ??
+  summary ??
   Json.fields(Json.fields(reasoningContent).reasoningText ?? reasoningContent).text
 
 /** Returns the parts of message content, from a list or from an object with a list (Gemini). */

@@ -23,6 +23,7 @@ import { generateContent } from "./generateContent.ts"
 import { interrupted } from "./interrupted.ts"
 import { messages } from "./messages.ts"
 import { type Protocol, type Reply, type RequestRow, type ResponseRow, type Row, tools } from "./Row.ts"
+import { reportForms } from "./reportForms.ts"
 import { requestForms } from "./requestForms.ts"
 import { requests } from "./requests.ts"
 import { responses } from "./responses.ts"
@@ -45,6 +46,7 @@ export const rows: ReadonlyArray<Row> = [
   ...requestForms,
   ...agentRequests,
   ...fieldForms,
+  ...reportForms,
   ...interrupted
 ]
 
