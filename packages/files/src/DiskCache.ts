@@ -166,7 +166,9 @@ export interface PurgeOptions {
  * Removes answers from a file that several processes may use, and returns their number and size. Their bytes are
  * overwritten, in the file and in its log. A missing file is not created.
  */
-export const purge = ({ before, file, isDryRun = false }: PurgeOptions): Effect.Effect<Erased, DiskCacheError> => {
+export const purge = (options: PurgeOptions): Effect.Effect<Erased, DiskCacheError> => {
+  Tables.check("DiskCache.purge", options, Erase.options)
+  const { before, file, isDryRun = false } = options
   const failed = (reason: DiskCacheReason) => new DiskCacheError({ file, reason })
   const aged = { table: "answers", column: "made_at" }
   return Erase.inFile(file, Database.open(file, AnswerTable.kind, failed), aged, before, isDryRun, (error) =>

@@ -140,7 +140,9 @@ export interface PurgeOptions {
  * Removes texts from a file that several processes may use, and returns their number and size. Their bytes are
  * overwritten, in the file and in its log. A missing file is not created.
  */
-export const purge = ({ before, file, isDryRun = false }: PurgeOptions): Effect.Effect<Erased, RecordsError> => {
+export const purge = (options: PurgeOptions): Effect.Effect<Erased, RecordsError> => {
+  Tables.check("DiskRecords.purge", options, Erase.options)
+  const { before, file, isDryRun = false } = options
   const failed = (reason: Database.Unopened) => new RecordsError({ file, reason })
   const aged = { table: "records", column: "kept_at" }
   return Erase.inFile(file, Database.open(file, RecordTable.kind, failed), aged, before, isDryRun, (error) =>

@@ -197,8 +197,9 @@ export const agreement = (
   grader: Verdict.AnswerGrader,
   sample: ReadonlyArray<Labelled>,
   options: { readonly concurrency?: number | undefined } = {}
-): Effect.Effect<Agreement> =>
-  Effect.map(
+): Effect.Effect<Agreement> => {
+  Tables.check("JudgeGrader.agreement", options, { concurrency: Tables.whole(1) })
+  return Effect.map(
     Effect.forEach(
       sample,
       ({ answer, gold, label, question }) =>
@@ -210,3 +211,4 @@ export const agreement = (
     ),
     agreementOf
   )
+}

@@ -7,7 +7,7 @@
  */
 import fs from "node:fs"
 import path from "node:path"
-import { Callback, Embedder, Outcome, type Transcript } from "@divisi/core"
+import { Callback, Embedder, Options, Outcome, type Transcript } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
 import * as Task from "@divisi/core/Task"
 import { JsonLines, Lock, Sealed, UserFolders, WholeFile } from "@divisi/files"
@@ -118,15 +118,22 @@ export interface Purged {
   readonly bytes: number
 }
 
+const purgeOptions = Options.table(
+  { before: Options.expects("a time in milliseconds since 1970", Number.isFinite), isDryRun: Options.flag },
+  { required: ["before"] }
+)
+
 /**
  * Removes damaged lines and all entries older than a time in milliseconds since 1970. With `isDryRun`, entries are
  * counted but not removed. The whole log is rewritten, and other processes cannot append in the meantime.
  */
 export const purge = (
   file: string,
-  { before, isDryRun = false }: { readonly before: number; readonly isDryRun?: boolean | undefined }
-): Effect.Effect<Purged, OutcomeLogError> =>
-  Effect.gen(function* () {
+  options: { readonly before: number; readonly isDryRun?: boolean | undefined }
+): Effect.Effect<Purged, OutcomeLogError> => {
+  Options.check("OutcomeLog.purge", options, purgeOptions)
+  const { before, isDryRun = false } = options
+  return Effect.gen(function* () {
     if (!fs.existsSync(file)) return { entries: 0, bytes: 0 }
     yield* Lock.hold(`${file}.lock`, { wait: true })
     let damaged = 0
@@ -141,6 +148,7 @@ export const purge = (
     if (entries > 0 && !isDryRun) yield* WholeFile.write(file, text)
     return { entries, bytes }
   }).pipe(Effect.scoped, Effect.mapError(toError))
+}
 
 const decode = Schema.decodeUnknownResult(Schema.Union([Run, Rating]))
 

@@ -4,6 +4,7 @@
  * message that names the option, or be listed as accepted.
  */
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 
 /** A public function that takes options. */
@@ -60,11 +61,13 @@ const pathsIn = (value: Record<string, unknown>, open: ReadonlyArray<string>, pa
     return isPlain(part) && !open.includes(at.join(".")) ? [at, ...pathsIn(part, open, at)] : [at]
   })
 
-const outcomeOf = async (make: Configuration["make"], options: unknown): Promise<string> => {
+/** Calls a function with options, runs the effect or builds the layer that it returns, and returns its error. */
+export const outcomeOf = async (make: Configuration["make"], options: unknown): Promise<string> => {
   try {
     const made = await make(options as never)
-    if (Effect.isEffect(made)) {
-      await Effect.runPromise(Effect.scoped(made as Effect.Effect<unknown, unknown, Scope.Scope>))
+    const built = Layer.isLayer(made) ? Layer.build(made as Layer.Layer<unknown>) : made
+    if (Effect.isEffect(built)) {
+      await Effect.runPromise(Effect.scoped(built as Effect.Effect<unknown, unknown, Scope.Scope>))
     }
     return ""
   } catch (error) {

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { CallbackError, called, type Given } from "../Callback.ts"
+import * as Options from "../Options.ts"
 import { isA, messageOf } from "../Thrown.ts"
 import type { Checks } from "../task/Check.ts"
 import type { Task } from "../task/Task.ts"
@@ -398,6 +399,7 @@ export const withFallback = (
     readonly declines?: ((context: Context) => string | undefined | PromiseLike<string | undefined>) | undefined
   } = {}
 ): Policy => {
+  Options.check("withFallback", options, { declines: Options.aFunction })
   const standIn = (context: Context, why: string) =>
     Effect.map(propose(fallback, context), (proposal) => ({
       policy: fallback.name,
@@ -498,4 +500,7 @@ export const fixed = (
   name: string,
   plan: (pool: WorkerPool, task: Task, context: Context) => WorkflowInput,
   options: { readonly maxSteps?: number | undefined } = {}
-): Policy => planned(name, (context) => Result.succeed(plan(context.pool, context.task, context)), options.maxSteps)
+): Policy => {
+  Options.check("Policy.fixed", options, { maxSteps: Options.whole(1) })
+  return planned(name, (context) => Result.succeed(plan(context.pool, context.task, context)), options.maxSteps)
+}

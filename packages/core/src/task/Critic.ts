@@ -5,6 +5,7 @@
  * judge.
  */
 import * as Effect from "effect/Effect"
+import * as Options from "../Options.ts"
 import { ask, type Grade, type Grader, type GraderError } from "./Grader.ts"
 import { question, type Task } from "./Task.ts"
 import type { BudgetExceeded, Paid } from "./Usage.ts"
@@ -62,18 +63,21 @@ const scoreOf = (text: string): number | undefined => {
  * critic.name // => "judge"
  * ```
  */
-export const fromWorker = (worker: Worker, options: { readonly instruction?: string | undefined } = {}): Critic => ({
-  name: worker.id,
-  workers: [worker],
-  score: ({ answer, ask, task }) => {
-    const content = `${options.instruction ?? defaultInstruction}\n\nQuestion:\n${question(task)}\n\nAnswer:\n${answer}`
-    return Effect.map(ask(worker, { messages: [{ role: "user", content }] }), ({ text }) => {
-      const score = scoreOf(text)
-      return {
-        score: score ?? 0,
-        correct: score === 1,
-        explanation: score === undefined ? `No score could be read in: ${text}` : text
-      }
-    })
+export const fromWorker = (worker: Worker, options: { readonly instruction?: string | undefined } = {}): Critic => {
+  Options.check("Critic.fromWorker", options, { instruction: Options.name })
+  return {
+    name: worker.id,
+    workers: [worker],
+    score: ({ answer, ask, task }) => {
+      const content = `${options.instruction ?? defaultInstruction}\n\nQuestion:\n${question(task)}\n\nAnswer:\n${answer}`
+      return Effect.map(ask(worker, { messages: [{ role: "user", content }] }), ({ text }) => {
+        const score = scoreOf(text)
+        return {
+          score: score ?? 0,
+          correct: score === 1,
+          explanation: score === undefined ? `No score could be read in: ${text}` : text
+        }
+      })
+    }
   }
-})
+}

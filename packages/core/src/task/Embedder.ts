@@ -8,6 +8,7 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { CallbackError, called } from "../Callback.ts"
+import * as Options from "../Options.ts"
 import { isA, messageOf } from "../Thrown.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -67,23 +68,26 @@ export const fromPromise = (
   name: string,
   embed: (texts: ReadonlyArray<string>, signal: AbortSignal) => Promise<ReadonlyArray<ArrayLike<number>>>,
   options: { readonly batch?: number | undefined } = {}
-): Embedder => ({
-  name,
-  embed: (texts) =>
-    Effect.map(
-      Effect.forEach(inBatches(texts, options.batch ?? 128), (batch) =>
-        Effect.flatMap(
-          Effect.tryPromise({
-            try: (signal) => embed(batch, signal),
-            catch: (error) =>
-              new EmbedderError({ embedder: name, detail: error instanceof Error ? error.message : String(error) })
-          }),
-          (points) => checked(name, batch.length, points)
-        )
-      ),
-      (batches) => batches.flat()
-    )
-})
+): Embedder => {
+  Options.check("Embedder.fromPromise", options, { batch: Options.whole(1) })
+  return {
+    name,
+    embed: (texts) =>
+      Effect.map(
+        Effect.forEach(inBatches(texts, options.batch ?? 128), (batch) =>
+          Effect.flatMap(
+            Effect.tryPromise({
+              try: (signal) => embed(batch, signal),
+              catch: (error) =>
+                new EmbedderError({ embedder: name, detail: error instanceof Error ? error.message : String(error) })
+            }),
+            (points) => checked(name, batch.length, points)
+          )
+        ),
+        (batches) => batches.flat()
+      )
+  }
+}
 
 /** Calls an embedder, which may be a user-supplied async function. Exceptions are converted to an `EmbedderError`. */
 export const ask = (
@@ -170,6 +174,7 @@ const point = (text: string, dimensions: number): Float32Array => {
  * ```
  */
 export const hashed = (options: { readonly dimensions?: number | undefined } = {}): Embedder => {
+  Options.check("Embedder.hashed", options, { dimensions: Options.whole(1) })
   const dimensions = options.dimensions ?? 512
   if (!Number.isInteger(dimensions) || dimensions < 1) {
     throw new RangeError(`The number of dimensions must be a whole number of at least 1, not ${dimensions}.`)

@@ -1,6 +1,7 @@
 /** Removes content from SQLite files: deleted rows are overwritten, free pages are released, and the log is emptied. */
 import fs from "node:fs"
 import type { DatabaseSync } from "node:sqlite"
+import { Options } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { isBusy, napMillis, patiently, pragma } from "./database.ts"
@@ -10,6 +11,16 @@ export interface Erased {
   readonly entries: number
   readonly bytes: number
 }
+
+/** Options of a purge. */
+export const options = Options.table(
+  {
+    file: Options.name,
+    before: Options.expects("a time in milliseconds since 1970", Number.isFinite),
+    isDryRun: Options.flag
+  },
+  { required: ["file", "before"] }
+)
 
 /** Maximum number of rows or pages removed in one step. Other work of the process runs between steps. */
 const atOnce = 256
