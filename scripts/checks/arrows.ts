@@ -100,6 +100,17 @@ export const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   team: ["view", "invocation", "config", "vendors", "stores"]
 }
 
+/** Folders in the server. `wire` and `segment` refer to each other's types; the HTTP endpoints are above both. */
+export const serverRooms: Readonly<Record<string, ReadonlyArray<string>>> = {
+  wire: ["segment"],
+  segment: ["wire"],
+  turns: ["wire", "chat", "messages", "responses"],
+  chat: ["wire", "segment", "turns"],
+  http: ["wire", "segment", "chat"],
+  messages: ["wire", "segment", "turns", "http"],
+  responses: ["wire", "segment", "turns", "http", "messages"]
+}
+
 /** Package that may additionally be used in tests. */
 const forTests = "testkit"
 
@@ -251,6 +262,7 @@ export const check = (): Report => {
     ...violations(subjects),
     ...layerProblems(sources("core")),
     ...pipelineProblems(sources("core")),
-    ...layerProblems(sources("cli"), "cli", rooms)
+    ...layerProblems(sources("cli"), "cli", rooms),
+    ...layerProblems(sources("server"), "server", serverRooms)
   ])
 }

@@ -10,7 +10,7 @@ import type * as Scope from "effect/Scope"
 import { isThisMachine } from "./Caller.ts"
 import * as ContentSetting from "./ContentSetting.ts"
 import * as Entrance from "./http/Entrance.ts"
-import * as Limits from "./http/Limits.ts"
+import * as Limits from "./wire/Limits.ts"
 import * as Upgrades from "./http/Upgrades.ts"
 import * as Server from "./Server.ts"
 

@@ -1,6 +1,6 @@
 /** An HTTP server for a Conductor, compatible with the OpenAI and Anthropic APIs. */
 export * as Caller from "./Caller.ts"
-export * as Limits from "./http/Limits.ts"
+export * as Limits from "./wire/Limits.ts"
 export * as Operations from "./http/Operations.ts"
 export * as Origins from "./http/Origins.ts"
 export * as Ratings from "./http/Ratings.ts"

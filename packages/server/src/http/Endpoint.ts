@@ -29,7 +29,7 @@ import { type About, type Part, type Request, totalOf, type Wire } from "../wire
 import * as Body from "./Body.ts"
 import type { Fair } from "./Fair.ts"
 import type { Held } from "./InFlight.ts"
-import type { Limits } from "./Limits.ts"
+import type { Limits } from "../wire/Limits.ts"
 import * as RequestKey from "./RequestKey.ts"
 import * as Respond from "./Respond.ts"
 import * as Spent from "./Spent.ts"

@@ -1,6 +1,6 @@
 /** Limits the bytes of request bodies in flight, in total and per caller. */
 import { ApiError } from "../wire/ApiError.ts"
-import type { Limits } from "./Limits.ts"
+import type { Limits } from "../wire/Limits.ts"
 
 /** Tracks the bytes of one request in flight. */
 export interface Held {

@@ -3,8 +3,8 @@
  * field is thrown. Unknown fields are ignored.
  */
 import { Options } from "@divisi/core"
-import { JsonScan } from "../http/JsonScan.ts"
-import { defaults } from "../http/Limits.ts"
+import { JsonScan } from "./JsonScan.ts"
+import { defaults } from "./Limits.ts"
 import { invalid } from "./ApiError.ts"
 
 /** A JSON object as received. */

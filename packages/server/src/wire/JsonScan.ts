@@ -3,7 +3,7 @@
  * is a single pass over the bytes, allocates no memory for them, and stops at the first limit exceeded. It does not
  * validate the JSON, but counts the same values as a parser up to the first syntax error.
  */
-import { ApiError } from "../wire/ApiError.ts"
+import { ApiError } from "./ApiError.ts"
 import type { Limits } from "./Limits.ts"
 
 /** Maximum number of fields in the top-level object. */
