@@ -1,7 +1,5 @@
 /** Parses Chat Completions requests. */
-import { isReadonlyArrayNonEmpty } from "effect/Array"
 import * as Turns from "../turns/Turns.ts"
-import { invalid } from "../wire/ApiError.ts"
 import * as Choice from "../wire/Choice.ts"
 import * as FieldNames from "../wire/FieldNames.ts"
 import * as Json from "../wire/Json.ts"
@@ -12,18 +10,6 @@ import type { Steps } from "../wire/Steps.ts"
 import * as Tools from "../wire/Tools.ts"
 import type { Request } from "../wire/Wire.ts"
 
-/** Cursor sends `input` instead of `messages`. */
-function* messagesOf(
-  body: Json.JsonObject,
-  reading: Reading.Reading,
-  tools: ReadonlyArray<Tools.Offered>
-): Steps<Request["messages"]> {
-  const [list, field] = Turns.listIn(body, ["messages", "input"])
-  const messages = yield* Turns.read(list, field, "chat", reading, tools)
-  if (!isReadonlyArrayNonEmpty(messages)) throw invalid("messages", "messages must contain at least one message.")
-  return Turns.withRules(body, reading, messages)
-}
-
 /** Parses a request body in steps. Throws an `ApiError` if it is invalid. */
 export function* read(body: Json.JsonObject, headers: Choice.Headers): Steps<Request> {
   const reading = Reading.make(Reading.bracketed)
@@ -31,7 +17,7 @@ export function* read(body: Json.JsonObject, headers: Choice.Headers): Steps<Req
   const { toolChoice, tools } = Tools.read(body, reading)
   return {
     model,
-    messages: yield* messagesOf(body, reading, tools),
+    messages: yield* Turns.read(body, "chat", reading, tools),
     tools: tools.map(({ definition }) => definition),
     toolChoice,
     // The legacy `functions` format allows only one call per answer.

@@ -1,7 +1,5 @@
 /** Parses requests to Anthropic's Messages API. */
-import { isReadonlyArrayNonEmpty } from "effect/Array"
 import * as Turns from "../turns/Turns.ts"
-import { invalid } from "../wire/ApiError.ts"
 import * as Choice from "../wire/Choice.ts"
 import * as FieldNames from "../wire/FieldNames.ts"
 import * as Json from "../wire/Json.ts"
@@ -12,21 +10,6 @@ import type { Steps } from "../wire/Steps.ts"
 import * as Tools from "../wire/Tools.ts"
 import type { Request } from "../wire/Wire.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Messages
-// -------------------------------------------------------------------------------------------------------------------
-
-function* messagesOf(
-  body: Json.JsonObject,
-  reading: Reading.Reading,
-  tools: ReadonlyArray<Tools.Offered>
-): Steps<Request["messages"]> {
-  const [list, field] = Turns.listIn(body, ["messages", "input"])
-  const said = yield* Turns.read(list, field, "messages", reading, tools)
-  if (!isReadonlyArrayNonEmpty(said)) throw invalid("messages", "messages must contain at least one message.")
-  return Turns.withRules(body, reading, said)
-}
-
 /** Returns the run states embedded in thinking blocks. */
 const sealsIn = (messages: unknown): ReadonlyArray<string> =>
   (Array.isArray(messages) ? messages : [])
@@ -34,10 +17,6 @@ const sealsIn = (messages: unknown): ReadonlyArray<string> =>
     .flatMap((block) =>
       Json.isObject(block) && block.type === "redacted_thinking" && typeof block.data === "string" ? [block.data] : []
     )
-
-// -------------------------------------------------------------------------------------------------------------------
-// Requests
-// -------------------------------------------------------------------------------------------------------------------
 
 /**
  * Parses a request body in steps. `max_tokens`, which Anthropic requires, is optional: without it, the workers' limits apply.
@@ -49,7 +28,7 @@ export function* read(body: Json.JsonObject, headers: Choice.Headers): Steps<Req
   const { toolChoice, tools } = Tools.read(body, reading)
   return {
     model,
-    messages: yield* messagesOf(body, reading, tools),
+    messages: yield* Turns.read(body, "messages", reading, tools),
     tools: tools.map(({ definition }) => definition),
     toolChoice,
     parallelToolCalls: Preferences.parallelToolCalls(body, reading),

@@ -1,7 +1,5 @@
 /** Parses requests to the Responses API. */
-import { isReadonlyArrayNonEmpty } from "effect/Array"
 import * as Turns from "../turns/Turns.ts"
-import { invalid } from "../wire/ApiError.ts"
 import * as Choice from "../wire/Choice.ts"
 import * as FieldNames from "../wire/FieldNames.ts"
 import * as Json from "../wire/Json.ts"
@@ -12,17 +10,6 @@ import type { Steps } from "../wire/Steps.ts"
 import * as Tools from "../wire/Tools.ts"
 import type { Request } from "../wire/Wire.ts"
 import * as CompactionItem from "./CompactionItem.ts"
-
-function* messagesOf(
-  body: Json.JsonObject,
-  reading: Reading.Reading,
-  tools: ReadonlyArray<Tools.Offered>
-): Steps<Request["messages"]> {
-  const [list, field] = Turns.listIn(body, ["input", "messages"])
-  const said = yield* Turns.read(list, field, "responses", reading, tools)
-  if (!isReadonlyArrayNonEmpty(said)) throw invalid("input", "input must contain at least one message.")
-  return Turns.withRules(body, reading, said)
-}
 
 /** Returns the run states embedded in reasoning items. */
 const sealsIn = (input: unknown): ReadonlyArray<string> =>
@@ -47,7 +34,7 @@ export function* read(body: Json.JsonObject, headers: Choice.Headers): Steps<Req
   noteVerbosity(text, reading)
   const request: Request = {
     model,
-    messages: yield* messagesOf(body, reading, tools),
+    messages: yield* Turns.read(body, "responses", reading, tools),
     tools: tools.map(({ definition }) => definition),
     toolChoice,
     parallelToolCalls: Preferences.parallelToolCalls(body, reading),

@@ -3,7 +3,7 @@
  * them, mix vendor formats, so every wire accepts every format.
  */
 import type { Message } from "@divisi/core/Message"
-import type { NonEmptyReadonlyArray } from "effect/Array"
+import { isReadonlyArrayNonEmpty, type NonEmptyReadonlyArray } from "effect/Array"
 import * as ChatTurns from "../chat/ChatTurns.ts"
 import * as MessagesTurns from "../messages/MessagesTurns.ts"
 import * as ResponsesItems from "../responses/ResponsesItems.ts"
@@ -26,6 +26,13 @@ const forms: { readonly [F in Form]: Add } = {
   chat: ChatTurns.add,
   messages: MessagesTurns.add,
   responses: ResponsesItems.add
+}
+
+/** The fields that may contain the messages. Some clients use the field of another wire; Cursor sends `input`. */
+const fields: { readonly [F in Form]: readonly [own: string, other: string] } = {
+  chat: ["messages", "input"],
+  messages: ["messages", "input"],
+  responses: ["input", "messages"]
 }
 
 /** Whether a message has tool calls or results in the format of the Messages API. */
@@ -61,7 +68,7 @@ const stepMessages = 64
  * Parses a list of messages in steps, in the wire's own format or any other. Throws an `ApiError` if a message is
  * invalid.
  */
-export function* read(
+function* messagesOf(
   list: ReadonlyArray<unknown>,
   field: string,
   own: Form,
@@ -106,7 +113,7 @@ const prefilled = "The last message is from the assistant. The answer is a new m
  * Returns the request's list of messages. Some clients send it in the field of another wire, as a string, or as a
  * single message.
  */
-export const listIn = (
+const listIn = (
   body: Json.JsonObject,
   names: readonly [own: string, other: string]
 ): readonly [list: ReadonlyArray<unknown>, field: string] => {
@@ -130,7 +137,7 @@ export const listIn = (
 const ruleNames: ReadonlySet<string> = new Set(Canonical.ruleFields)
 
 /** Prepends the system instructions from separate fields to the messages. */
-export const withRules = (
+const withRules = (
   body: Json.JsonObject,
   reading: Reading,
   messages: NonEmptyReadonlyArray<Message>
@@ -140,4 +147,21 @@ export const withRules = (
     .map((field) => Content.textOf(body[field], field, reading, "system"))
     .filter((text) => text !== "")
   return rules.length === 0 ? messages : [{ role: "system", content: rules.join("\n") }, ...messages]
+}
+
+/**
+ * Parses the messages of a request in steps, preceded by its system instructions. Throws an `ApiError` if there are no
+ * messages, or if one is invalid.
+ */
+export function* read(
+  body: Json.JsonObject,
+  own: Form,
+  reading: Reading,
+  tools: ReadonlyArray<Offered>
+): Steps<NonEmptyReadonlyArray<Message>> {
+  const names = fields[own]
+  const [list, field] = listIn(body, names)
+  const messages = yield* messagesOf(list, field, own, reading, tools)
+  if (!isReadonlyArrayNonEmpty(messages)) throw invalid(names[0], `${names[0]} must contain at least one message.`)
+  return withRules(body, reading, messages)
 }
