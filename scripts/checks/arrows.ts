@@ -60,7 +60,8 @@ export const arrows: ReadonlyArray<Arrow> = [
   { from: "server", to: ["core", "provider-kit"], tests: ["providers-openai"] },
   // Pages are generated from plain data. Tests use data from actual evaluations and training runs.
   { from: "report", to: ["core"], tests: ["evals", "trainer"] },
-  { from: "studio", to: ["core", "report"] },
+  // The page takes the types of the server's responses from the server.
+  { from: "studio", to: ["core", "report", "server"] },
   // Recipes combine vendors, engines and environments.
   {
     from: "recipes",

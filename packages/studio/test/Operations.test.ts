@@ -1,6 +1,6 @@
 /** The figures of the page for operators. */
 import { describe, expect, it } from "vitest"
-import * as Operations from "../src/operate/Operations.ts"
+import * as Operations from "../src/app/operate/Operations.ts"
 import type { Summary } from "../src/run/Summary.ts"
 import { incident } from "./fixtures/runs.ts"
 

@@ -10,39 +10,20 @@ import * as OpenAi from "../wire/OpenAi.ts"
 import type * as OwnSchemas from "./OwnSchemas.ts"
 import * as Respond from "./Respond.ts"
 
-type Answer = typeof OwnSchemas.Operations.Type
+/** The response. */
+export type State = typeof OwnSchemas.Operations.Type
 
-/** A key with its limits and spending. Times are in milliseconds since 1970. */
-export interface Key {
-  readonly id: string
-  readonly name: string
-  readonly state: "valid" | "expired" | "revoked" | "damaged"
-  readonly expires_at: number | null
-  readonly rights: ReadonlyArray<string>
-  /**
-   * Limits in USD per UTC day, per UTC month and in total, and on requests and tokens per minute. An omitted limit
-   * means unlimited.
-   */
-  readonly limits: {
-    readonly day_usd?: number
-    readonly month_usd?: number
-    readonly total_usd?: number
-    readonly requests_per_minute?: number
-    readonly tokens_per_minute?: number
-  }
-  /** Spending in USD during the current UTC day, during the current UTC month, and in total. */
-  readonly spent: { readonly day_usd: number; readonly month_usd: number; readonly total_usd: number }
-}
+/**
+ * A key with its limits and spending. `limits` and `spent` are in USD per UTC day, per UTC month and in total, and an
+ * omitted limit means unlimited; `expires_at` is in milliseconds since 1970.
+ */
+export type Key = NonNullable<State["keys"]>[number]
 
-/** One of the servers that share a database. */
-export interface Machine {
-  readonly name: string
-  readonly state: "healthy" | "draining" | "unreachable"
-  /** Number of runs in progress; `null` if unknown. */
-  readonly runs: number | null
-  /** Time since the last heartbeat, in milliseconds; `null` for a process that sends no heartbeats. */
-  readonly seen_millis: number | null
-}
+/**
+ * One of the servers that share a database. `runs` is the number of runs in progress, or `null` if it is unknown;
+ * `seen_millis` the time since the last heartbeat, or `null` for a process that sends no heartbeats.
+ */
+export type Machine = NonNullable<State["machines"]>[number]
 
 /** Data about keys and machines from the server's stores. Omitted fields are returned as `null`. */
 export interface Facts {
@@ -77,7 +58,7 @@ const answer = Effect.fnUntraced(function* (
   const { rights } = yield* authenticate(headers)
   if (!isKeyless() && !Rights.has(rights, "admin")) return yield* refused
   const { keys = null, machines = null } = yield* read
-  const body: Answer = {
+  const body: State = {
     object: "operations",
     status: isDraining() ? "draining" : "ok",
     running: running(),

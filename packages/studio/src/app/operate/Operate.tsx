@@ -3,24 +3,25 @@
  * The page for a server's operators: load, vendors, cost by day, key and worker, keys with their budgets, and machines.
  */
 import type { Transcript } from "@divisi/core"
+import type { Operations } from "@divisi/server"
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
-import type { Cost, Key, Operations, Sample } from "../../operate/Operations.ts"
-import * as Operating from "../../operate/Operations.ts"
 import * as Format from "../../run/Format.ts"
 import type { Summary } from "../../run/Summary.ts"
 import { State } from "../Icons.tsx"
 import { Failed, Head, Money, Skeleton, Stat } from "../Parts.tsx"
 import { ask, listRuns, readRun, SourceError } from "../Source.ts"
+import type { Cost, Sample } from "./Operations.ts"
+import * as Operating from "./Operations.ts"
 
 interface Read {
-  readonly operations: Operations
+  readonly operations: Operations.State
   readonly metrics: ReadonlyArray<Sample>
 }
 
 const readAll = async (signal: AbortSignal): Promise<Read> => {
   const [operations, metrics] = await Promise.all([
-    ask("v1/operations", { signal }).then((response) => response.json() as Promise<Operations>),
+    ask("v1/operations", { signal }).then((response) => response.json() as Promise<Operations.State>),
     ask("metrics", { signal }).then((response) => response.text())
   ])
   return { operations, metrics: Operating.parseMetrics(metrics) }
@@ -215,7 +216,7 @@ const keyStates = {
   damaged: { state: "damaged", word: "Damaged" }
 } as const
 
-const rateText = ({ limits }: Key): string =>
+const rateText = ({ limits }: Operations.Key): string =>
   [
     limits.requests_per_minute === undefined ? undefined : `${Format.whole(limits.requests_per_minute)} requests/min`,
     limits.tokens_per_minute === undefined ? undefined : `${Format.tokens(limits.tokens_per_minute)} tokens/min`
@@ -223,7 +224,7 @@ const rateText = ({ limits }: Key): string =>
     .filter((text) => text !== undefined)
     .join(", ")
 
-const KeysTable = ({ keys }: { readonly keys: ReadonlyArray<Key> }) => (
+const KeysTable = ({ keys }: { readonly keys: ReadonlyArray<Operations.Key> }) => (
   <section class="card" aria-label="Keys and budgets">
     <header>
       <h2>Keys and budgets</h2>
@@ -320,7 +321,7 @@ const machineStates = {
   unreachable: { state: "failed", word: "Unreachable" }
 } as const
 
-const Machines = ({ machines }: { readonly machines: NonNullable<Operations["machines"]> }) => (
+const Machines = ({ machines }: { readonly machines: ReadonlyArray<Operations.Machine> }) => (
   <section class="card" aria-label="Machines">
     <header>
       <h2>Machines</h2>
@@ -440,7 +441,7 @@ const View = ({
 }
 
 /** Replaces key ids with key names. */
-const named = (costs: ReadonlyArray<Cost>, keys: ReadonlyArray<Key>): ReadonlyArray<Cost> =>
+const named = (costs: ReadonlyArray<Cost>, keys: ReadonlyArray<Operations.Key>): ReadonlyArray<Cost> =>
   costs.map((cost) => {
     const key = keys.find(({ id }) => id === cost.name)
     return key === undefined ? cost : { ...cost, name: `${key.name} (${key.id})` }

@@ -1,43 +1,7 @@
 /** Prepares a server's state for display to operators: metrics by name, and cost by day, worker and key. */
 import type { Transcript } from "@divisi/core"
-import * as Format from "../run/Format.ts"
-import type { Summary } from "../run/Summary.ts"
-
-/** The response of `GET /v1/operations`. */
-export interface Operations {
-  readonly status: "ok" | "draining"
-  readonly running: number
-  readonly bytes_in_flight: number
-  readonly closed: ReadonlyArray<{
-    readonly provider: string
-    readonly because: "rate-limited" | "failing"
-    readonly until: number
-  }>
-  readonly keys: ReadonlyArray<Key> | null
-  readonly machines: ReadonlyArray<{
-    readonly name: string
-    readonly state: "healthy" | "draining" | "unreachable"
-    readonly runs: number | null
-    readonly seen_millis: number | null
-  }> | null
-}
-
-/** A key with its limits and spending, in USD. */
-export interface Key {
-  readonly id: string
-  readonly name: string
-  readonly state: "valid" | "expired" | "revoked" | "damaged"
-  readonly expires_at: number | null
-  readonly rights: ReadonlyArray<string>
-  readonly limits: {
-    readonly day_usd?: number
-    readonly month_usd?: number
-    readonly total_usd?: number
-    readonly requests_per_minute?: number
-    readonly tokens_per_minute?: number
-  }
-  readonly spent: { readonly day_usd: number; readonly month_usd: number; readonly total_usd: number }
-}
+import * as Format from "../../run/Format.ts"
+import type { Summary } from "../../run/Summary.ts"
 
 /** A single metric value with its labels. */
 export interface Sample {
