@@ -2,13 +2,14 @@
 import type { Policy, Previous } from "../policy/Policy.ts"
 import type { Equipment } from "../run/Equipment.ts"
 import * as Resilience from "../run/Resilience.ts"
-import type { RunSettings, ToolAccess, WorkerSettings } from "../run/RunSettings.ts"
+import type { RunBudget, RunSettings, ToolAccess, WorkerSettings } from "../run/RunSettings.ts"
 import type { Checks } from "../task/Check.ts"
 import type { Task } from "../task/Task.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import { lostDetail } from "./reports.ts"
 import type { Kept } from "./reserved.ts"
+import type { State } from "./round.ts"
 import type { Delegate } from "./step.ts"
 
 /** Settings for running steps. */
@@ -71,3 +72,13 @@ export const reassignOf = ({
   }
   return rule
 }
+
+/** Returns the named checks available to a workflow: those of the run, and those of the workflow's author. */
+export const checksOf = ({ options: { checks = noChecks } }: State, author: Policy): Checks =>
+  author.checks === undefined ? checks : { ...checks, ...author.checks }
+
+export const noChecks: Checks = {}
+
+/** Whether plans are admitted as a whole. Nested runs do not admit plans, because they have no separate budget. */
+export const admitsPlans = ({ depth, options }: Pick<State, "depth" | "options">): boolean =>
+  depth === 0 && (options.budget as RunBudget | undefined)?.admit === "plan"

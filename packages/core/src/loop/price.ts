@@ -6,21 +6,14 @@
  */
 import type * as Policy from "../policy/Policy.ts"
 import * as Budget from "../run/Budget.ts"
-import type { RunBudget } from "../run/RunSettings.ts"
-import type { Checks } from "../task/Check.ts"
 import { BudgetExceeded, cost, free, noUsage } from "../task/Usage.ts"
 import type { Worker } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import * as Price from "../workflow/Price.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
-import { reassignOf } from "./plan.ts"
+import { checksOf, reassignOf } from "./plan.ts"
 import type { State } from "./round.ts"
 
-/** Returns the named checks available to a workflow: those of the run, and those of the workflow's author. */
-export const checksOf = ({ options: { checks = noChecks } }: State, author: Policy.Policy): Checks =>
-  author.checks === undefined ? checks : { ...checks, ...author.checks }
-
-export const noChecks: Checks = {}
 /** Returns the price of a workflow under the run's settings. */
 export const priceOf = (
   state: State,
@@ -66,10 +59,6 @@ const withPrice = (worker: Worker): Worker =>
 const priced = ({ workers: [first, ...others] }: WorkerPool): WorkerPool => ({
   workers: [withPrice(first), ...others.map(withPrice)]
 })
-
-/** Whether plans are admitted as a whole. Nested runs do not admit plans, because they have no separate budget. */
-export const admitsPlans = ({ depth, options }: Pick<State, "depth" | "options">): boolean =>
-  depth === 0 && (options.budget as RunBudget | undefined)?.admit === "plan"
 
 /** Adds the plan's price to the error. */
 const refused = (error: BudgetExceeded | undefined, plan: Price.Price, account?: "payer"): BudgetExceeded | undefined =>

@@ -14,7 +14,8 @@ import { describe, type KeysOf, unknownKeyIn, unknownKeyOf } from "../workflow/k
 import type { StepAnswer } from "../workflow/StepMessages.ts"
 import * as Workflow from "../workflow/Workflow.ts"
 import type { Completions } from "./completions.ts"
-import { admissionPrice, admitsPlans, checksOf, noChecks, priceOf, refusalByBudget } from "./price.ts"
+import { admitsPlans, checksOf, noChecks } from "./plan.ts"
+import { admissionPrice, priceOf, refusalByBudget } from "./price.ts"
 import type { State } from "./round.ts"
 import type { Results } from "./scheduler.ts"
 

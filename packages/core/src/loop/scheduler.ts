@@ -16,7 +16,7 @@
 import * as Effect from "effect/Effect"
 import type { WaitingCall } from "../events/RunEvent.ts"
 import { onDemand } from "../OnDemand.ts"
-import { within } from "../run/carried.ts"
+import { within } from "../run/Caller.ts"
 import type { BudgetExceeded } from "../task/Usage.ts"
 import { hasCells } from "../workflow/program.ts"
 import type { StepAnswer, Verdict } from "../workflow/StepMessages.ts"
