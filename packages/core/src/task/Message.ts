@@ -148,19 +148,16 @@ export const between = (before: string, content: Content, after: string): Conten
 const isBytes = (part: ContentPart | MediaInput): part is MediaInput =>
   part.type !== "text" && "data" in part && part.data instanceof Uint8Array
 
+/** Number of bytes to encode at once. A function accepts at least this many arguments. */
+const encodedBytes = 2 ** 13
+
 /** Encodes bytes as base64. Effect's encoder comes with its decoder, which a browser would load for nothing. */
 const base64Of = (bytes: Uint8Array): string => {
-  const digits = new TextEncoder().encode("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
-  const text = new Uint8Array(4 * Math.ceil(bytes.length / 3))
-  for (let from = 0, to = 0; from < bytes.length; from += 3, to += 4) {
-    const rest = bytes.length - from
-    const bits = (bytes[from]! << 16) | ((bytes[from + 1] ?? 0) << 8) | (bytes[from + 2] ?? 0)
-    text[to] = digits[bits >> 18]!
-    text[to + 1] = digits[(bits >> 12) & 63]!
-    text[to + 2] = digits[rest > 1 ? (bits >> 6) & 63 : 64]!
-    text[to + 3] = digits[rest > 2 ? bits & 63 : 64]!
+  let characters = ""
+  for (let from = 0; from < bytes.length; from += encodedBytes) {
+    characters += String.fromCharCode(...bytes.subarray(from, from + encodedBytes))
   }
-  return new TextDecoder().decode(text)
+  return btoa(characters)
 }
 
 /**
