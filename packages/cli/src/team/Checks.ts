@@ -11,7 +11,6 @@ import * as ProcessGroup from "@divisi/files/ProcessGroup"
 import * as Effect from "effect/Effect"
 import type { Config } from "../config.ts"
 import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
-import * as OfflineGym from "./OfflineGym.ts"
 
 /** Timeout for a check command, in milliseconds. */
 const timeoutMillis = 60_000
@@ -48,6 +47,15 @@ const bySchema = (whose: string, file: string): Effect.Effect<Check.Check, Failu
     catch: (error) => usage(`${whose}: cannot use the schema ${file}: ${messageOf(error, file)}.`)
   })
 
+/** Returns the grader for a task. The gym is loaded for its own tasks only. */
+const graderOf = (task: Task.Task): Effect.Effect<Grader.Grader> =>
+  task.id.startsWith("gym-")
+    ? Effect.map(
+        Effect.promise(() => import("./OfflineGym.ts")),
+        ({ grader }) => grader
+      )
+    : Effect.succeed(Grader.exact)
+
 /**
  * Creates a check based on the gym's grader. For tasks outside the gym, the answer must equal the reference. A given
  * share of verdicts can be inverted, always for the same answers, to measure how useful an imperfect check is.
@@ -55,10 +63,13 @@ const bySchema = (whose: string, file: string): Effect.Effect<Check.Check, Failu
 const byReference = (wrong: number): Check.Check => ({
   name: "grader",
   grade: (task, answer) =>
-    Effect.map((task.id.startsWith("gym-") ? OfflineGym.grader : Grader.exact).grade(task, answer), (grade) => {
-      const isWrong = Seed.chance(Seed.draw(Seed.spread(0, task.id, answer)), wrong)
-      return isWrong ? Grader.verdict(!grade.correct) : grade
-    })
+    Effect.map(
+      Effect.flatMap(graderOf(task), (grader) => grader.grade(task, answer)),
+      (grade) => {
+        const isWrong = Seed.chance(Seed.draw(Seed.spread(0, task.id, answer)), wrong)
+        return isWrong ? Grader.verdict(!grade.correct) : grade
+      }
+    )
 })
 
 /**

@@ -16,9 +16,8 @@ import { type Failure, usage } from "../invocation/Failure.ts"
 import * as KnownModels from "../vendors/KnownModels.ts"
 import { Threads } from "../vendors/LocalModels.ts"
 import * as Prices from "../vendors/Prices.ts"
-import * as Checks from "./Checks.ts"
 import * as PolicyName from "./PolicyName.ts"
-import * as Tools from "./Tools.ts"
+import type * as Tools from "./Tools.ts"
 
 /** Flags that select a team. They take precedence over the config. */
 export interface Flags {
@@ -243,6 +242,28 @@ export const measuredSettings = (config: Config, flags: Flags): RunSettings => (
   reassign: "never"
 })
 
+/** Returns the tools of a run. Their code is loaded only if a tool or an MCP server may exist. */
+const toolsOf = (config: Config, flags: Tools.Flags) => {
+  const { mcpServers, tools } = config
+  const isNamed = Option.isSome(flags.tool) || Option.isSome(flags.approve) || flags.mcp.length > 0
+  if (tools === undefined && mcpServers === undefined && !isNamed) {
+    return Effect.succeed({ tools: [], toolAccess: Option.getOrElse(flags.toolAccess, () => config.toolAccess) })
+  }
+  return Effect.flatMap(
+    Effect.promise(() => import("./Tools.ts")),
+    (Tools) => Tools.resolve(config, flags)
+  )
+}
+
+/** Returns the checks of a run. Their code is loaded only if there are any. */
+const checksOf = (config: Config, named: ReadonlyArray<string>, pool: WorkerPool.WorkerPool) =>
+  config.checks === undefined && named.length === 0
+    ? Effect.succeed(undefined)
+    : Effect.flatMap(
+        Effect.promise(() => import("./Checks.ts")),
+        (Checks) => Checks.resolve(config, named, pool)
+      )
+
 /** Returns the options for a run. MCP servers are started and stopped with the scope. */
 export const resolve = (
   config: Config,
@@ -250,12 +271,12 @@ export const resolve = (
   options: PolicyName.Options = {}
 ): Effect.Effect<Conductor.Options, Failure, Scope.Scope> =>
   Effect.gen(function* () {
-    const run = { ...settings(config, flags), ...(yield* Tools.resolve(config, flags)) }
+    const run = { ...settings(config, flags), ...(yield* toolsOf(config, flags)) }
     const prices = Prices.of(config, flags)
     const limitUsd = run.budget?.costUsd
     const pool = yield* resolvePool(config, flags, limitUsd)
     const policy = yield* withThreads(flags, policyOf(config, flags, pool, { ...options, prices, limitUsd }))
-    const checks = yield* Checks.resolve(config, flags.check ?? [], pool)
+    const checks = yield* checksOf(config, flags.check ?? [], pool)
     if (!isGym(config, flags)) return { ...run, checks, policy, pool }
     const { declining } = yield* Effect.promise(() => import("@divisi/gym").then(({ GymQuestion }) => GymQuestion))
     return { ...run, checks, policy: declining(policy), pool }
