@@ -26,6 +26,8 @@ const settings = () => ({
     noEmit: false,
     declaration: true,
     emitDeclarationOnly: true,
+    // Names marked `@internal` are shared within the package and are not part of its public API.
+    stripInternal: true,
     noCheck: true,
     rootDir: path.join(folder, "src"),
     outDir: modules,

@@ -70,6 +70,8 @@ export const notify = (call: () => unknown, onError: (error: unknown) => void): 
 /**
  * Redirects log output to stderr, because stdout may carry a protocol. A logger configured by the caller takes
  * precedence.
+ *
+ * @internal
  */
 export const toErrorOutput: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.provideService(
   References.LogToStderr,

@@ -170,7 +170,11 @@ export const whole = (least: number, most = Number.MAX_SAFE_INTEGER): Check =>
 /** Accepts any number of at least 0, including `Infinity`. */
 export const limit = within("a number", { least: 0, most: Infinity, isWhole: false })
 
-/** Accepts a count without a necessary limit: a whole number of at least 0, or infinity. */
+/**
+ * Accepts a count without a necessary limit: a whole number of at least 0, or infinity.
+ *
+ * @internal
+ */
 export const countOrInfinity: Check = Object.assign(
   expects("a whole number of at least 0, or Infinity", (value) => value === Infinity || isCount(value)),
   { range: { least: 0, most: Infinity, isWhole: true } }

@@ -14,7 +14,11 @@ import * as UserFolders from "./UserFolders.ts"
 /** File mode of new files. */
 export const fileMode = 0o600
 
-/** File mode of new folders. */
+/**
+ * File mode of new folders.
+ *
+ * @internal
+ */
 export const folderMode = 0o700
 
 /** Permission bits for other users. */
@@ -31,6 +35,8 @@ const isOpen = (mode: number): boolean => hasModes && (mode & ofOthers) !== 0
 /**
  * Creates an empty file that only its owner can read, unless it exists: for libraries that open files with their own
  * mode.
+ *
+ * @internal
  */
 export const createNow = (file: string): void => {
   try {
@@ -43,6 +49,8 @@ export const createNow = (file: string): void => {
 /**
  * Removes other users' permissions from a file or folder without opening it, which would free the locks that SQLite has
  * on it. Returns whether it succeeded. Files of other users are not changed.
+ *
+ * @internal
  */
 export const closeNow = (file: string, mode: number = fileMode): boolean => {
   try {
@@ -76,6 +84,8 @@ const closeAll = (root: string): void => {
 /**
  * Restricts the permissions of the user's own folder that contains a path, and of everything in it, if other users can
  * access it.
+ *
+ * @internal
  */
 export const closeOwnFolderOf = (name: string): void => {
   if (!hasModes) return

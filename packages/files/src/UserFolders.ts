@@ -27,7 +27,11 @@ const variables = ["HOME", "USERPROFILE", "XDG_CACHE_HOME", "XDG_DATA_HOME", "AP
 
 let known: { readonly of: string; readonly folders: ReadonlyArray<string> } | undefined
 
-/** Returns the user's folders that only Divisi uses, according to the environment of this process. */
+/**
+ * Returns the user's folders that only Divisi uses, according to the environment of this process.
+ *
+ * @internal
+ */
 export const ownFoldersNow = (): ReadonlyArray<string> => {
   const of = JSON.stringify(variables.map((name) => process.env[name]))
   if (known?.of !== of) {

@@ -50,7 +50,11 @@ export const string = (value: string): Scalar => ({ type: "string", value })
 /** Creates an array of strings. */
 export const strings = (value: ReadonlyArray<string>): ArrayValue => ({ type: "array", of: "string", value })
 
-/** Creates an array of signed 32-bit integers, from -2^31 to 2^31 - 1. */
+/**
+ * Creates an array of signed 32-bit integers, from -2^31 to 2^31 - 1.
+ *
+ * @internal
+ */
 export const int32s = (value: ReadonlyArray<number>): ArrayValue => ({ type: "array", of: "int32", value })
 
 /** Creates string values from a record, with the same keys. */

@@ -319,6 +319,8 @@ export const make = (options: Options = {}): WorkerPool.WorkerPool => {
 /**
  * Estimates the share of a family's questions that a worker answers correctly, from 0 to 1: 0 without the skill, 1 if
  * exact, and 0.3 less with habits. A heuristic for planners, not a measurement.
+ *
+ * @internal
  */
 export const expectedSkill = (profile: Profile, family: AnyFamilyName): number => {
   const skill = profile.skills[family]

@@ -191,7 +191,11 @@ const hints: ReadonlyArray<Hint> = [
   }
 ]
 
-/** Returns the host and the path of a URL for display. The query and long parts of the path may be keys. */
+/**
+ * Returns the host and the path of a URL for display. The query and long parts of the path may be keys.
+ *
+ * @internal
+ */
 export const shownAddress = (url: string): string | undefined => {
   if (!URL.canParse(url)) return undefined
   const { host, pathname } = new URL(url)
@@ -202,7 +206,11 @@ export const shownAddress = (url: string): string | undefined => {
 /** Maximum length of a displayed address. */
 const longestShown = 200
 
-/** Returns a hint about the address of a request that got 404, or a page instead of an answer. */
+/**
+ * Returns a hint about the address of a request that got 404, or a page instead of an answer.
+ *
+ * @internal
+ */
 export const hintOf = (url: string): string | undefined => {
   if (!URL.canParse(url)) return undefined
   const { hostname, pathname } = new URL(url)

@@ -191,7 +191,11 @@ export const allowed = (options: Options, workers: ReadonlyArray<string> | undef
   throw new ApiError({ kind: "permission", message })
 }
 
-/** Whether a caller may request a model. Worker exclusions in the requested name are ignored. */
+/**
+ * Whether a caller may request a model. Worker exclusions in the requested name are ignored.
+ *
+ * @internal
+ */
 export const mayName = (asked: string, models: ReadonlyArray<string> | undefined): boolean =>
   models?.includes(Choice.ofModel(asked)[0]) ?? true
 

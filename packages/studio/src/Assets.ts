@@ -34,7 +34,11 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'"
 ].join("; ")
 
-/** Response headers for each file. */
+/**
+ * Response headers for each file.
+ *
+ * @internal
+ */
 export const securityHeaders: Readonly<Record<string, string>> = {
   "content-security-policy": contentSecurityPolicy,
   "x-content-type-options": "nosniff",

@@ -59,7 +59,11 @@ const known: Readonly<Record<string, Render>> = {
   ]
 }
 
-/** Returns the renderer for a template; `undefined` if the template is unknown. */
+/**
+ * Returns the renderer for a template; `undefined` if the template is unknown.
+ *
+ * @internal
+ */
 export const renderOf = (template: string): Render | undefined => known[template]
 
 /** Converts pieces to tokens. Consecutive texts are encoded as one text. */

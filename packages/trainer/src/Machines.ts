@@ -88,6 +88,8 @@ export const stateOf = ({ notes }: Machines): Effect.Effect<State | undefined, M
 /**
  * Returns the journal for the Conductor runs of rollouts. Existing runs are always taken over, because the claim on a
  * group decides which machine executes them.
+ *
+ * @internal
  */
 export const keptIn = ({ journal, name }: Machines, phase: number) => {
   const names = new Map<string, Set<string>>()
@@ -144,6 +146,8 @@ export const decode = (text: string): ReadonlyArray<Rollout> => {
 /**
  * Claims groups from a list and executes them concurrently until `isDone`. If a claim is lost, work on its group is
  * stopped.
+ *
+ * @internal
  */
 export const makeGroups = <E>(
   tasks: SharedTasks,

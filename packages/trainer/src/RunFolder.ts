@@ -76,7 +76,11 @@ const errorOf =
     return failed(folder, { _tag: "Failed", detail: detailOf(error) })
   }
 
-/** Matches the error messages that engines use for a full disk. */
+/**
+ * Matches the error messages that engines use for a full disk.
+ *
+ * @internal
+ */
 export const outOfRoom =
   (folder: string) =>
   (error: EngineError): EngineError | RunFolderError =>

@@ -73,6 +73,7 @@ export const lock = "run.lock"
 export const metrics = "metrics.jsonl"
 export const best = "best.json"
 export const spent = "spent.json"
+/** @internal */
 export const keptRollouts = "rollouts.sqlite"
 export const reference = "reference"
 export const checkpoints = "checkpoints"
@@ -83,5 +84,9 @@ export const state = "trainer.json"
 /** Returns the path of the rollout file for an iteration. */
 export const rolloutsOf = (iteration: number): string => `${rollouts}/${number(iteration)}.jsonl.gz`
 
-/** Returns the path of a checkpoint folder. */
+/**
+ * Returns the path of a checkpoint folder.
+ *
+ * @internal
+ */
 export const checkpointOf = (iteration: number): string => `${checkpoints}/${number(iteration)}`

@@ -113,14 +113,22 @@ export const fit = (line: Line, width: number): Line => {
   return fitted
 }
 
-/** Returns a line's text without colors. */
+/**
+ * Returns a line's text without colors.
+ *
+ * @internal
+ */
 export const toText = (line: Line): string =>
   line
     .map((span) => span.text)
     .join("")
     .trimEnd()
 
-/** Returns a line's text with escape sequences for its colors. */
+/**
+ * Returns a line's text with escape sequences for its colors.
+ *
+ * @internal
+ */
 export const toAnsi = (line: Line): string =>
   line
     .map(({ style, text }) =>

@@ -23,7 +23,7 @@ import * as Policy from "./Policy.ts"
 import * as Prompt from "./Prompt.ts"
 import { mentionsAnswer, mentionsChecks, mentionsHow } from "./promptTemplate.ts"
 
-export { languagePolicyTable, promptTable } from "./languagePolicyTable.ts"
+export { promptTable } from "./languagePolicyTable.ts"
 
 /** Options for {@link make}. */
 export interface Options {

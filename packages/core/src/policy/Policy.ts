@@ -300,7 +300,11 @@ export const revise = (
       )
 }
 
-/** Returns an error message if a direct answer is invalid, or `undefined` if it is valid. */
+/**
+ * Returns an error message if a direct answer is invalid, or `undefined` if it is valid.
+ *
+ * @internal
+ */
 export const answerProblem = ({ answer, workflow }: Proposal, misfit: Context["misfit"]): string | undefined => {
   if (typeof answer !== "string") return "its own answer must be a string"
   if (answer.trim() === "") return "its own answer is empty"

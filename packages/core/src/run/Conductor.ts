@@ -38,7 +38,7 @@ import type { RunSettings } from "./RunSettings.ts"
 import { settingsRules, settingsTable } from "./tables.ts"
 import { unusable } from "./UnusableRun.ts"
 
-export { limitsTable, retryTable, settingsRules, settingsTable, workerTable } from "./tables.ts"
+export { limitsTable, settingsRules, settingsTable, workerTable } from "./tables.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

@@ -100,7 +100,11 @@ export interface MemoryOptions {
   readonly timeToLive?: Duration.Input | undefined
 }
 
-/** Validates {@link MemoryOptions}, for use with `Options.check`. */
+/**
+ * Validates {@link MemoryOptions}, for use with `Options.check`.
+ *
+ * @internal
+ */
 export const memoryTable = Options.table(
   {
     maxEntries: Options.limit,

@@ -52,7 +52,11 @@ export const isCheck = (check: unknown): check is Check =>
     check !== null &&
     ["grade", "score", "generate"].some((verb) => typeof (check as Record<string, unknown>)[verb] === "function"))
 
-/** Whether a value is a valid record of checks. */
+/**
+ * Whether a value is a valid record of checks.
+ *
+ * @internal
+ */
 export const isChecks = (checks: unknown): checks is Checks => isRecord(checks) && Object.values(checks).every(isCheck)
 
 /** Whether a check may call workers, which costs money. These calls are restored when a run is resumed. */

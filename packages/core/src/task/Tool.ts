@@ -16,7 +16,11 @@ import type { Shape, TypeOf } from "./Shape.ts"
 /** A JSON Schema (draft 2020-12, to the extent that vendors support it). */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** Description of the rule for tool and output format names, which is common to all vendors. Used in error messages. */
+/**
+ * Description of the rule for tool and output format names, which is common to all vendors. Used in error messages.
+ *
+ * @internal
+ */
 export const nameRule = "letters, digits, _ and -, at most 64"
 
 /** Whether a name is valid for a tool or an output format. */

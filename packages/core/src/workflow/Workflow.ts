@@ -271,6 +271,8 @@ const wrongFields = (step: Partial<Step> | null | undefined, index: number): str
 /**
  * Returns an error message if a value does not have the structure of a workflow. Needed because policies written in
  * plain JavaScript may return anything.
+ *
+ * @internal
  */
 export const malformation = (workflow: unknown): string | undefined => {
   if (typeof workflow !== "object" || workflow === null) return `it is ${kindOf(workflow)}`
@@ -302,6 +304,8 @@ const unknownWorker = (step: number, worker: string, ids: ReadonlyArray<string>)
  * const plan = { steps: [{ worker: "writer", subtask: "", access: [] }] }
  * Result.getOrThrow(Workflow.byOrdinals(plan, ["search", "writer"])).steps[0]?.worker // => 1
  * ```
+ *
+ * @internal
  */
 export const byOrdinals = (workflow: WorkflowInput, ids: ReadonlyArray<string>): Result.Result<Workflow, string> => {
   const workers: unknown = Array.isArray(workflow?.steps) ? workflow.steps.map((step) => step?.worker) : []
@@ -374,6 +378,8 @@ export const check = (workflow: Workflow, rules: Rules): Result.Result<Workflow,
  *
  * const workflow = Workflow.fromLists({ workers: [1, 0], subtasks: ["Plan.", "Do it."], access: [[], "all"] }, { poolSize: 2 })
  * ```
+ *
+ * @internal
  */
 export const fromLists = (
   lists: {

@@ -164,7 +164,11 @@ const download = Effect.fnUntraced(function* (hub: HubFiles, name: string, optio
   return yield* checked(file, address, expected)
 })
 
-/** Downloads the files of a data set that are not in the cache, one at a time. */
+/**
+ * Downloads the files of a data set that are not in the cache, one at a time.
+ *
+ * @internal
+ */
 export const fetchFiles = (
   hub: HubFiles,
   options: Options = {}

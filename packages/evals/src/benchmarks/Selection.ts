@@ -111,12 +111,18 @@ export const split = (
 /** Training data, given as ids or tasks. For tasks, questions are compared as well. */
 export type Trained = ReadonlyArray<string | Task.Task>
 
-/** Returns a key that is equal for tasks with the same question, ignoring whitespace. */
+/**
+ * Returns a key that is equal for tasks with the same question, ignoring whitespace.
+ *
+ * @internal
+ */
 export const questionKey = (task: Task.Task) => sha256(Task.question(task).replace(/\s+/g, " ").trim())
 
 /**
  * Returns the tasks that were not used for training. An overlap is an error unless `onOverlap` is `drop`. A task with
  * the same question as a training task counts as used even if its id differs.
+ *
+ * @internal
  */
 export const withoutTrained = (
   tasks: ReadonlyArray<Task.Task>,

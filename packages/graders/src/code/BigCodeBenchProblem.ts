@@ -54,6 +54,8 @@ export const ofTask = (task: Task): BigCodeBenchProblem | undefined =>
 /**
  * Parses the problem from a task's reference, which must be a dataset record as JSON. Returns `undefined` for any other
  * reference.
+ *
+ * @internal
  */
 export const ofReference = ({ reference }: Task): BigCodeBenchProblem | undefined =>
   Result.getOrUndefined(Result.map(Schema.decodeUnknownResult(Schema.fromJsonString(Record))(reference), problemOf))

@@ -127,6 +127,8 @@ export const checked = (problem: LiveCodeBenchProblem): Result.Result<LiveCodeBe
 
 /**
  * Decodes all tests of a problem, public tests first. Fails if any tests cannot be decoded; they never count as passed.
+ *
+ * @internal
  */
 export const testsOf = (task: string, problem: LiveCodeBenchProblem): Result.Result<ReadonlyArray<Test>, TestsError> =>
   Result.mapBoth(readTests(problem.privateTests), {
@@ -181,6 +183,8 @@ export const ofTask = (task: Task): LiveCodeBenchProblem | undefined =>
 /**
  * Parses the problem from a task's reference, which must be a dataset record as JSON. Tests may be plain lists instead
  * of encoded strings, and only the public tests are required. Returns `undefined` for any other reference.
+ *
+ * @internal
  */
 export const ofReference = ({ reference }: Task): LiveCodeBenchProblem | undefined => {
   const row = Result.getOrUndefined(Schema.decodeUnknownResult(JsonRecord)(reference))

@@ -109,7 +109,11 @@ export const limits = ({ limits }: Program): Limits => ({
   outputBytes: limits?.outputBytes ?? defaults.outputBytes
 })
 
-/** Whether an execution finished with exit code 0. */
+/**
+ * Whether an execution finished with exit code 0.
+ *
+ * @internal
+ */
 export const isClean = (execution: Execution): boolean => execution.type === "finished" && execution.exitCode === 0
 
 /** Describes how an execution ended, in a few words for display. */
@@ -133,7 +137,11 @@ export const describe = (execution: Execution): string => {
 /** Returns the last non-empty line. In a traceback, this is the error. */
 export const lastLine = (text: string): string => text.trimEnd().split("\n").at(-1)?.trim() ?? ""
 
-/** Whether a program ended because the interpreter ran out of memory. */
+/**
+ * Whether a program ended because the interpreter ran out of memory.
+ *
+ * @internal
+ */
 export const isMemoryError = (execution: Execution): boolean =>
   execution.type === "finished" && execution.exitCode !== 0 && lastLine(execution.stderr).startsWith("MemoryError")
 

@@ -36,7 +36,11 @@ export const roles = ["thinker", "worker", "verifier", "stop"] as const
 /** A role in a turn. See {@link roles}. */
 export type Role = (typeof roles)[number]
 
-/** Maximum number of turns per run, as in the paper. `stop` does not count. */
+/**
+ * Maximum number of turns per run, as in the paper. `stop` does not count.
+ *
+ * @internal
+ */
 export const mostTurns = 5
 
 /** The progress of a run, as input to the head. */
@@ -130,7 +134,11 @@ export interface Logits {
 /** Returns the length of a row of weights. */
 const widthOf = ({ space }: Pick<Head, "space">): number => space.mean.length + situations
 
-/** Returns the indices in {@link Head.weights} of all weights for situations, in row-major order. */
+/**
+ * Returns the indices in {@link Head.weights} of all weights for situations, in row-major order.
+ *
+ * @internal
+ */
 export const situationWeights = (head: Head): ReadonlyArray<number> => {
   const width = widthOf(head)
   return [...head.weights.keys()].filter((at) => at % width >= width - situations)

@@ -141,7 +141,11 @@ const nothing: ReadonlySet<string> = new Set(["", "null", "none", "not_finished"
 /** Whether a finish reason means that the answer has not finished. */
 export const isOpen = (word: string): boolean => nothing.has(plain(word))
 
-/** Returns a finish reason as a string: the string itself, the type of an object, or the first item of a list. */
+/**
+ * Returns a finish reason as a string: the string itself, the type of an object, or the first item of a list.
+ *
+ * @internal
+ */
 export const wordIn = (value: unknown, field: string): string => {
   const [first = value] = Json.items(value)
   const { reason, type } = Json.fields(first)

@@ -315,6 +315,8 @@ const wells: ReadonlySet<unknown> = new Set([false, "", 0, "0", 200, "200", "nul
 /**
  * Whether a value contains information. Servers written in languages without optional fields send an empty error with
  * each chunk: `{}`, `[]`, empty strings, or the code 0.
+ *
+ * @internal
  */
 export const hasInformation = (value: unknown, depth = 0): boolean => {
   if (value === undefined || value === null || wells.has(value)) return false
@@ -334,7 +336,11 @@ const isError = (event: Json.Fields): boolean => {
   )
 }
 
-/** Returns the error in an event or in its choice; `undefined` if there is no error. */
+/**
+ * Returns the error in an event or in its choice; `undefined` if there is no error.
+ *
+ * @internal
+ */
 export const errorIn = (event: Json.Fields, choice: Json.Fields = {}): unknown => {
   if (hasInformation(event.error)) return event.error
   if (hasInformation(choice.error)) return choice.error

@@ -37,7 +37,11 @@ const both = ["openai", "messages"] as const
 const thinks = ["support thinking", "support reasoning", "think value", "thinking is not enabled"]
 const streams = ["to stream", "streaming", "'stream'", '"stream"', "parameter: stream"]
 
-/** Cache hints on prompt blocks. They may occur at several positions in a Messages body. */
+/**
+ * Cache hints on prompt blocks. They may occur at several positions in a Messages body.
+ *
+ * @internal
+ */
 export const cacheHints = "cache_control" as const
 
 /** The fields of Chat Completions, Responses and Messages. */
@@ -231,5 +235,9 @@ const allValued = [
   )
 ]
 
-/** Returns the fields of an API for which some servers accept only certain values. */
+/**
+ * Returns the fields of an API for which some servers accept only certain values.
+ *
+ * @internal
+ */
 export const valuedOf = (api: Api): ReadonlyArray<Valued> => allValued.filter(({ apis }) => apis.includes(api))

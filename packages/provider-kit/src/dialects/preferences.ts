@@ -328,7 +328,11 @@ const mostRemembered = 1_000
 
 const remembered = new Map<string, Learned>()
 
-/** Returns empty limits, for a worker with an unknown server address, or for a single call. */
+/**
+ * Returns empty limits, for a worker with an unknown server address, or for a single call.
+ *
+ * @internal
+ */
 export const nothingLearned = (): Learned => ({ left: new Set(), names: new Map(), bounds: new Map() })
 
 /**

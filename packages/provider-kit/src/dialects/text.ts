@@ -50,7 +50,11 @@ export const callIn = (part: Json.Fields): BlockCall | undefined => {
   }
 }
 
-/** Converts the tool call in a part to the format of Chat Completions; returns `undefined` for other parts. */
+/**
+ * Converts the tool call in a part to the format of Chat Completions; returns `undefined` for other parts.
+ *
+ * @internal
+ */
 export const callOfPart = (part: Json.Fields): Json.Fields | undefined => {
   const call = callIn(part)
   return call === undefined ? undefined : { id: call.id, function: { name: call.name, arguments: call.input ?? {} } }
@@ -72,7 +76,11 @@ const thoughtOf = ({ content, reasoning, reasoningContent, summary, text, thinki
   summary ??
   Json.fields(Json.fields(reasoningContent).reasoningText ?? reasoningContent).text
 
-/** Returns the parts of message content, from a list or from an object with a list (Gemini). */
+/**
+ * Returns the parts of message content, from a list or from an object with a list (Gemini).
+ *
+ * @internal
+ */
 export const partsIn = (content: unknown): ReadonlyArray<unknown> =>
   Json.items(Array.isArray(content) ? content : Json.fields(content).parts)
 

@@ -195,7 +195,11 @@ const placesOf = (chunk: Json.Fields): ReadonlyArray<unknown> => {
   ]
 }
 
-/** Returns the usage of a chunk, unchanged; `undefined` if it has none. */
+/**
+ * Returns the usage of a chunk, unchanged; `undefined` if it has none.
+ *
+ * @internal
+ */
 export const reportedIn = (chunk: Json.Fields): unknown => {
   const places = placesOf(chunk)
   return places.find(hasFigures) ?? (typeof chunk.usage === "object" ? (chunk.usage ?? undefined) : undefined)

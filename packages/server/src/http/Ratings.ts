@@ -68,13 +68,19 @@ const besides = {
 /**
  * The schema of the request body, for documentation. Requests are parsed by `read`, whose errors name the invalid
  * field.
+ *
+ * @internal
  */
 export const ratingSchema = Schema.Union([
   Schema.Struct({ rating: Schema.Literals(["up", "down"]), score: Schema.optionalKey(Schema.Null), ...besides }),
   Schema.Struct({ score, rating: Schema.optionalKey(Schema.Null), ...besides })
 ])
 
-/** The response to a stored rating. */
+/**
+ * The response to a stored rating.
+ *
+ * @internal
+ */
 export const ratedSchema = Schema.Struct({
   object: Schema.Literal("run.rating"),
   run: Schema.String,
@@ -158,7 +164,11 @@ const workerOf = (
   )
 }
 
-/** Maximum number of ratings that a key may submit for the same answer. */
+/**
+ * Maximum number of ratings that a key may submit for the same answer.
+ *
+ * @internal
+ */
 export const mostPerAnswer = 16
 
 /** Maximum number of answers whose ratings are counted at a time. */

@@ -84,6 +84,8 @@ const rowOf = (reason: WorkerErrorReason): Row => {
 /**
  * Returns this server's message for a failed call, or `undefined` if the provider's message is about the client's
  * request.
+ *
+ * @internal
  */
 export const ownWords = (worker: string, reason: WorkerErrorReason): string | undefined => {
   const { words } = rowOf(reason)
@@ -93,7 +95,11 @@ export const ownWords = (worker: string, reason: WorkerErrorReason): string | un
 /** Message for a failed model whose name is not known. */
 export const unnamed = `A model behind this server ${account.words}`
 
-/** Whether an error without a worker, e.g. from an embedder or a nested run, concerns one of this server's accounts. */
+/**
+ * Whether an error without a worker, e.g. from an embedder or a nested run, concerns one of this server's accounts.
+ *
+ * @internal
+ */
 export const isAboutAccount = (error: unknown): boolean => {
   const tag = FailedCall.fromThrown(error)?._tag
   return tag === "Authentication" || tag === "Quota"
@@ -146,7 +152,11 @@ export const isUnreachable = (error: unknown): boolean => {
   return false
 }
 
-/** The error for an `Idempotency-Key` that was already used for a different request. */
+/**
+ * The error for an `Idempotency-Key` that was already used for a different request.
+ *
+ * @internal
+ */
 export const usedKey: ApiError = invalid(
   "Idempotency-Key",
   "This Idempotency-Key was used with a different request within the last 24 hours. Repeat that request unchanged, or use a new key."
@@ -188,7 +198,11 @@ const isAboutStore = (error: unknown): boolean => {
   return false
 }
 
-/** Converts a store error for the client. The location of the store is only logged. */
+/**
+ * Converts a store error for the client. The location of the store is only logged.
+ *
+ * @internal
+ */
 export const ofStore = (cause: unknown, runId?: string | undefined): ApiError => {
   const what = runId === undefined ? "" : ` of run ${runId}`
   const message = `Internal server error. The server log has the details${what}.`

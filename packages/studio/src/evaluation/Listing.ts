@@ -189,7 +189,11 @@ export interface Point {
   readonly costUsd: number
 }
 
-/** Returns the Pareto front of accuracy and cost, cheapest first. */
+/**
+ * Returns the Pareto front of accuracy and cost, cheapest first.
+ *
+ * @internal
+ */
 export const frontier = (points: ReadonlyArray<Point>): ReadonlyArray<Point> => {
   let best = Number.NEGATIVE_INFINITY
   return [...points]
@@ -220,7 +224,11 @@ const costText = (own: Cell, other: Cell): string => {
   return share > 1.05 ? ` at ${share < 10 ? share.toFixed(1) : Math.round(share)} times its cost` : " at the same cost"
 }
 
-/** Returns the result of a benchmark in a report. */
+/**
+ * Returns the result of a benchmark in a report.
+ *
+ * @internal
+ */
 export const findingOf = (report: Report, benchmark: string): Finding => {
   const [reference] = report.config.policies
   const cells = report.cells.filter((cell) => cell.benchmark === benchmark)

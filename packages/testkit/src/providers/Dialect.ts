@@ -136,7 +136,11 @@ export const sourceOf = (url: unknown): { readonly data: string; readonly mediaT
 /** Returns a list, or `undefined` if it is empty. */
 export const some = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> | undefined => (list.length === 0 ? undefined : list)
 
-/** Returns the text in message content: a string, or a list of parts with a `text` field each. */
+/**
+ * Returns the text in message content: a string, or a list of parts with a `text` field each.
+ *
+ * @internal
+ */
 export const contentText = (content: unknown): string =>
   typeof content === "string"
     ? content

@@ -160,18 +160,30 @@ const changed = (
 export const shapes = (dialect: Dialect, instead: string, isStream = true): ReadonlyArray<Misbehaviour> =>
   changed(dialect, instead, isStream, () => true)
 
-/** Like {@link shapes}, for an answer with tool calls. */
+/**
+ * Like {@link shapes}, for an answer with tool calls.
+ *
+ * @internal
+ */
 export const callShapes = (dialect: Dialect, instead: string, isStream = true): ReadonlyArray<Misbehaviour> =>
   changed(dialect, instead, isStream, () => true, askingAnswer)
 
 const isFigure = (path: Path, value: unknown): boolean =>
   typeof value === "number" && path.some((key) => /usage|_count$/i.test(String(key)))
 
-/** Returns variants of a valid answer, in each of which one usage figure is replaced by the given JSON. */
+/**
+ * Returns variants of a valid answer, in each of which one usage figure is replaced by the given JSON.
+ *
+ * @internal
+ */
 export const usages = (dialect: Dialect, instead: string, isStream = true): ReadonlyArray<Misbehaviour> =>
   changed(dialect, instead, isStream, isFigure)
 
-/** Returns an answer whose packets split multi-byte characters. */
+/**
+ * Returns an answer whose packets split multi-byte characters.
+ *
+ * @internal
+ */
 export const halfCharacters = (dialect: Dialect, isStream = true): ReadonlyArray<Misbehaviour> => {
   const bytes = new TextEncoder().encode(answerText(dialect, Script.answer(["a🌍b"], { noise: false }), isStream))
   const at = bytes.findIndex((byte) => byte >= 0xf0)

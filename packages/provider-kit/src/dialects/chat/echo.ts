@@ -38,7 +38,11 @@ const withDetail = (details: ReadonlyArray<Json.Fields>, value: unknown): Readon
   return [...details, detail]
 }
 
-/** Adds the reasoning of a delta. */
+/**
+ * Adds the reasoning of a delta.
+ *
+ * @internal
+ */
 export const takeEcho = (echo: Echo | undefined, delta: Json.Fields, field: Field | undefined): Echo | undefined => {
   const value = field === undefined ? undefined : (delta[field] ?? undefined)
   if (field === undefined || value === undefined) return echo
@@ -70,7 +74,11 @@ interface Extras {
   readonly calls?: ReadonlyArray<Json.Fields | null> | undefined
 }
 
-/** Wraps extras for an echo; returns an empty object if there are no extras. */
+/**
+ * Wraps extras for an echo; returns an empty object if there are no extras.
+ *
+ * @internal
+ */
 export const extrasEcho = ({ calls, message }: Extras, model: string | undefined): Json.Fields =>
   model === undefined || (message === undefined && calls === undefined)
     ? {}

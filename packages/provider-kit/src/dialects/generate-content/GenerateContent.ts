@@ -1,7 +1,7 @@
 /** Google's `generateContent` API. */
 import type * as Request from "./request.ts"
 
-export { blockedOf, endingOf } from "./endings.ts"
+export { endingOf } from "./endings.ts"
 export { reasonOf, reasonOfEvent, reasonOfRefused } from "./errors.ts"
 export { toBody, withTools } from "./request.ts"
 export { protocolOf, type State } from "./stream.ts"

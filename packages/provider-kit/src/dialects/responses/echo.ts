@@ -56,7 +56,11 @@ export const withPlace = (places: ReadonlyArray<Place>, place: Place): ReadonlyA
   return [...places, place]
 }
 
-/** Returns the data to send back with the turn; `undefined` if no tool was called or there was no thinking. */
+/**
+ * Returns the data to send back with the turn; `undefined` if no tool was called or there was no thinking.
+ *
+ * @internal
+ */
 export const echoOf = (model: string, items: ReadonlyArray<Place>): Echo | undefined =>
   items.some(({ type }) => type === "reasoning") && items.some(({ type }) => type === "function_call")
     ? { model, items }
