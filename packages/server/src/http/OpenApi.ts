@@ -6,6 +6,7 @@ import * as Wire from "@divisi/core/Wire"
 import * as Schema from "effect/Schema"
 import type { JsonObject } from "../wire/Json.ts"
 import { forkSchema } from "./Forks.ts"
+import * as Operations from "./Operations.ts"
 import * as OwnSchemas from "./OwnSchemas.ts"
 import { planSchema, priceSchema } from "./PlanPrices.ts"
 import { ratedSchema, ratingSchema } from "./Ratings.ts"
@@ -27,7 +28,7 @@ const named = {
   Price: priceSchema,
   Rating: ratingSchema,
   Rated: ratedSchema,
-  Operations: OwnSchemas.Operations,
+  Operations: Operations.State,
   Health: OwnSchemas.Health,
   Failure: OwnSchemas.Failure
 }

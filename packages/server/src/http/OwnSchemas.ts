@@ -119,59 +119,6 @@ export const Health = Schema.Struct({
   )
 })
 
-const limits = Schema.Struct({
-  day_usd: Schema.optionalKey(Schema.Finite),
-  month_usd: Schema.optionalKey(Schema.Finite),
-  total_usd: Schema.optionalKey(Schema.Finite),
-  requests_per_minute: Schema.optionalKey(Schema.Finite),
-  tokens_per_minute: Schema.optionalKey(Schema.Finite)
-})
-
-/** State of the server for its operators. Times are in milliseconds since 1970. */
-export const Operations = Schema.Struct({
-  object: Schema.Literal("operations"),
-  status: Schema.Literals(["ok", "draining"]),
-  /** Number of active runs in this process. */
-  running: Schema.Int,
-  bytes_in_flight: Schema.Int,
-  /** Providers that are temporarily not called. */
-  closed: Schema.Array(
-    Schema.Struct({
-      provider: Schema.String,
-      because: Schema.Literals(["rate-limited", "failing"]),
-      until: Schema.Finite
-    })
-  ),
-  /** null if this server has no key store. */
-  keys: Schema.NullOr(
-    Schema.Array(
-      Schema.Struct({
-        id: Schema.String,
-        name: Schema.String,
-        state: Schema.Literals(["valid", "expired", "revoked", "damaged"]),
-        expires_at: Schema.NullOr(Schema.Finite),
-        rights: Schema.Array(Schema.String),
-        limits,
-        /** Spending in USD: current UTC day, current UTC month, and total. */
-        spent: Schema.Struct({ day_usd: Schema.Finite, month_usd: Schema.Finite, total_usd: Schema.Finite })
-      })
-    )
-  ),
-  /** The servers that share a database; null without a database. */
-  machines: Schema.NullOr(
-    Schema.Array(
-      Schema.Struct({
-        name: Schema.String,
-        state: Schema.Literals(["healthy", "draining", "unreachable"]),
-        /** Number of runs in progress; null if the database does not record them for this machine. */
-        runs: Schema.NullOr(Schema.Int),
-        /** Time since the last heartbeat, in milliseconds; null for a process that sends no heartbeats. */
-        seen_millis: Schema.NullOr(Schema.Finite)
-      })
-    )
-  )
-})
-
 /** An error in OpenAI's format. */
 export const Failure = Schema.Struct({
   error: Schema.Struct({
