@@ -304,8 +304,6 @@ const unknownWorker = (step: number, worker: string, ids: ReadonlyArray<string>)
  * const plan = { steps: [{ worker: "writer", subtask: "", access: [] }] }
  * Result.getOrThrow(Workflow.byOrdinals(plan, ["search", "writer"])).steps[0]?.worker // => 1
  * ```
- *
- * @internal
  */
 export const byOrdinals = (workflow: WorkflowInput, ids: ReadonlyArray<string>): Result.Result<Workflow, string> => {
   const workers: unknown = Array.isArray(workflow?.steps) ? workflow.steps.map((step) => step?.worker) : []

@@ -160,11 +160,7 @@ const changed = (
 export const shapes = (dialect: Dialect, instead: string, isStream = true): ReadonlyArray<Misbehaviour> =>
   changed(dialect, instead, isStream, () => true)
 
-/**
- * Like {@link shapes}, for an answer with tool calls.
- *
- * @internal
- */
+/** Like {@link shapes}, for an answer with tool calls. */
 export const callShapes = (dialect: Dialect, instead: string, isStream = true): ReadonlyArray<Misbehaviour> =>
   changed(dialect, instead, isStream, () => true, askingAnswer)
 
