@@ -33,6 +33,7 @@ const swapped = (outer: string, inner: string, indent = "      "): Pick<Mutant, 
 /** The indent of the middleware of a step. */
 const ofStep = "          "
 
+const retryLine = "retry(options.retry ?? defaultRetry, settings.salt, run)"
 const replayLine = "isReplayed ? replay(run, settings) : undefined"
 const fitLine = "fit(run.ledger.isLimited || payer !== undefined)"
 const cacheLine =
@@ -77,9 +78,9 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   "order-payer-retry": {
     test: callTest,
-    ...swapped("payer?.onPaid && payerReported(payer, run)", "retry(settings.retry, settings.salt)")
+    ...swapped("payer?.onPaid && payerReported(payer, run)", retryLine)
   },
-  "order-retry-meter": { test: callTest, ...swapped("retry(settings.retry, settings.salt)", "meter(run)") },
+  "order-retry-meter": { test: callTest, ...swapped(retryLine, "meter(run)") },
   "order-meter-payer": { test: callTest, ...swapped("meter(run)", "payer && payerCharged(payer, run)") },
   "order-payer-gate": { test: callTest, ...swapped("payer && payerCharged(payer, run)", gateLine) },
   "order-gate-timeout": {
@@ -124,7 +125,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   // A waiter that is granted in the turn in which it settles is granted twice, and keeps the second grant.
   "granted-twice": {
     seed: 1254,
-    file: "core/src/run/Budget.ts",
+    file: "core/src/run/MemoryLedger.ts",
     edits: [{ from: "if (this.isServing) return", to: "" }]
   },
   // An amount that is granted at the moment of an interruption stays reserved.
@@ -422,7 +423,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   "plan-unpromised": {
     seed: 54,
     programs: true,
-    file: "core/src/run/Budget.ts",
+    file: "core/src/run/MemoryLedger.ts",
     edits: [{ from: "one.promised.set(ledger, { most, base })", to: "void base" }]
   },
   // A plan is refused for its price before a person is asked, or a person approves a plan that never runs.

@@ -59,27 +59,26 @@ import { revise } from "../middleware/revise/revise.ts"
 import { timeout } from "../middleware/timeout/timeout.ts"
 import { onDemand } from "../OnDemand.ts"
 import type { Payer } from "../run/Budget.ts"
-import type { Gate, Retry } from "../run/Resilience.ts"
+import { defaultRetry, type Gate } from "../run/Resilience.ts"
 import type { ResponseCache } from "../run/ResponseCache.ts"
+import type { RunSettings } from "../run/RunSettings.ts"
 import { hasCells } from "../workflow/program.ts"
 import { type CallContext, type CallRun, calling, compose, meter, send } from "./call.ts"
 import { admitsPlans, type Plan } from "./plan.ts"
-import type { Silence } from "./receive.ts"
+import { silenceOf } from "./receive.ts"
 import { carry, close, play, type Round, roundOf, type State } from "./round.ts"
 import type { Conduct } from "./run.ts"
 import { type Step, turn } from "./step.ts"
 
-/** Run settings that apply to calls. */
+/** Settings and state of a run that apply to its calls. */
 export interface CallSettings extends ReplaySettings {
+  readonly options: RunSettings
   readonly payer: Payer | undefined
   readonly cachedAnswers: CachedAnswers
-  readonly retry: Retry
   /** Randomizes the retry delays of runs without a seed. */
   readonly salt: string
   readonly gate: Gate | undefined
   readonly cache: ResponseCache | undefined
-  readonly timeoutMillis: number | undefined
-  readonly silence: Silence
   readonly failures: Array<StepFailure>
 }
 
@@ -94,7 +93,8 @@ const callOf = (
   settings: CallSettings,
   { cache, intent, payerCharged, payerReported, replay }: CallFeatures
 ): CallContext["call"] => {
-  const { payer, recorded, recording, timeoutMillis } = settings
+  const { options, payer, recorded, recording } = settings
+  const timeoutMillis = options.worker?.timeoutMillis
   const isReplayed = recorded !== undefined || recording !== undefined
   const sent = compose(
     [
@@ -102,14 +102,14 @@ const callOf = (
       fit(run.ledger.isLimited || payer !== undefined),
       isReplayed || settings.cache !== undefined ? cache(settings.cache, run, settings.cachedAnswers) : undefined,
       payer?.onPaid && payerReported(payer, run),
-      retry(settings.retry, settings.salt, run),
+      retry(options.retry ?? defaultRetry, settings.salt, run),
       meter(run),
       payer && payerCharged(payer, run),
       settings.gate && gate(settings.gate, run),
       timeout(timeoutMillis),
       recording && intent
     ],
-    send(run, timeoutMillis, settings.silence)
+    send(run, timeoutMillis, silenceOf(options))
   )
   return calling(run, sent)
 }

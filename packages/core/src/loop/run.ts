@@ -13,7 +13,7 @@ import type { Options, Past, RunOptions, RunResult } from "../run/Conductor.ts"
 import { equipmentOf, ready, toolNamesOf } from "../run/Equipment.ts"
 import { withJournaledRun } from "../run/journaled.ts"
 import type { Recording } from "../run/Recording.ts"
-import * as Resilience from "../run/Resilience.ts"
+import { Gate } from "../run/Resilience.ts"
 import { ResponseCache } from "../run/ResponseCache.ts"
 import type { RunSettings } from "../run/RunSettings.ts"
 import { unusable, wrongId } from "../run/UnusableRun.ts"
@@ -24,7 +24,6 @@ import { spansOf } from "../telemetry/ActiveSpans.ts"
 import { isLimited, neededOf, refusalOf } from "./accounts.ts"
 import type { CallContext, CallRun } from "./call.ts"
 import { contextOf, delegation, rounding, settleRest, stepOf } from "./pipeline.ts"
-import { silenceOf } from "./receive.ts"
 import { emitter, guardedListener, withTelemetry } from "./reports.ts"
 import { finished, isOver, valued } from "./result.ts"
 import type { RunError, State } from "./round.ts"
@@ -99,7 +98,7 @@ const conductUntyped = (
       const resume = pastOf(runOptions, journaled?.before)
       const caller = nesting === undefined ? yield* Caller : nesting.context.caller
       const ledger = Budget.make(nesting === undefined ? options.budget : undefined, runOptions.ledger, caller)
-      const gate = nesting?.context.gate ?? (yield* Resilience.Gate)
+      const gate = nesting?.context.gate ?? (yield* Gate)
       const startedAt = ticks(clock)
       const isShared = runOptions.ledger !== undefined || runOptions.payer !== undefined
       const chargesRun = runOptions.payer?.chargesUnconfirmedCalls !== true
@@ -127,19 +126,16 @@ const conductUntyped = (
       // Loaded only if the run has a record.
       const past = resume && (yield* withJournaledRun(Effect.succeed))
       const context = yield* contextOf(callRun, {
+        options,
         payer,
         cachedAnswers: runOptions.cachedAnswers ?? "free",
-        retry: options.retry ?? Resilience.defaultRetry,
         salt: seed === undefined ? runId : "",
         gate,
         cache: nesting?.context.cache ?? (yield* ResponseCache),
-        timeoutMillis: options.worker?.timeoutMillis,
-        silence: silenceOf(options),
         failures: nesting?.context.failures ?? [],
         recorded: resume && past?.recordedOf(resume.transcript, runId),
         recording,
-        chargesRun,
-        onUnconfirmedCall: options.onUnconfirmedCall
+        chargesRun
       })
       const own = options.policy ?? (yield* defaultPolicyOf(pool))
       const plans = resume && past?.forkedPlans(resume.transcript, runId)

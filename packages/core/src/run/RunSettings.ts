@@ -11,7 +11,7 @@ import type { Critic } from "../task/Critic.ts"
 import type { Shapes } from "../task/Shape.ts"
 import type { Tool } from "../task/Tool.ts"
 import type { Reasoning } from "../task/Worker.ts"
-import type { Limits } from "./Budget.ts"
+import type { Limits } from "./Limits.ts"
 import type { Reassign, Retry } from "./Resilience.ts"
 import { isTool, limitsTable, reassignWords, retryTable, settingsTable, workerTable } from "./tables.ts"
 

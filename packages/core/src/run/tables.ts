@@ -8,7 +8,7 @@ import { isChecks } from "../task/Check.ts"
 import type { Shapes } from "../task/Shape.ts"
 import { isName, type JsonFormat, type NamedShape, nameRule, type Output, type Tool } from "../task/Tool.ts"
 import { reasoningTable } from "../task/Worker.ts"
-import type { Limits } from "./Budget.ts"
+import type { Limits } from "./Limits.ts"
 import type { Retry } from "./Resilience.ts"
 import type { RunSettings, WorkerSettings } from "./RunSettings.ts"
 

@@ -22,7 +22,7 @@ import { identityOf } from "./identity.ts"
 export interface ReplaySettings extends Omit<Before, "run"> {
   /** Undefined if no transcript was given. The journal takes precedence. */
   readonly recorded: Recorded | undefined
-  readonly onUnconfirmedCall: RunSettings["onUnconfirmedCall"]
+  readonly options: Pick<RunSettings, "onUnconfirmedCall">
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -106,7 +106,8 @@ const reportLost = ({ emit }: CallRun, ask: Ask, paid: Paid, chargeId: string | 
 
 /** Reports the recorded attempts of a call unchanged, and makes those that are missing. */
 export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware => {
-  const { chargesRun, onUnconfirmedCall = "again", recorded, recording } = settings
+  const { chargesRun, recorded, recording } = settings
+  const { onUnconfirmedCall = "again" } = settings.options
   const before: Before = { run, recording, chargesRun }
   /** Whether a call must not be made, because no step waits for its answer any longer. */
   const isOver = (ask: Ask): boolean => run.isReplayed || ask.isReplayed === true
