@@ -257,6 +257,7 @@ export const open = Effect.fnUntraced(function* (
   const orFail = <A, R>(effect: Effect.Effect<A, SqlError, R>) => Effect.mapError(effect, failed)
   const connect = Effect.gen(function* () {
     const pool = yield* PgPool.make({ ...config, maxConnections })
+    yield* pool.use((connection) => Session.endStuck(Session.sessionOf(connection)))
     const found = yield* Session.transact(pool, (session) => Schema.prepare(session, schema))
     const owner =
       found === "ours" ? yield* Owner.enter({ ...config, applicationName: "divisi owner" }, schema) : undefined

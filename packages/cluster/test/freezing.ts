@@ -26,26 +26,34 @@ const messages = () => {
   }
 }
 
+/** Where a statement is cut. */
+export type Place = "after its end" | "before its end"
+
 /** A way to a database. */
 export interface Way {
   readonly url: string
-  /** Counts statements from now on, and stops after so many: then nothing passes in any direction. */
-  readonly stopAfter: (statements: number) => void
-  /** The number of statements since `stopAfter`, without those of the connection that holds the lock of the process. */
+  /**
+   * Counts statements from now on, and stops at one of them: after its end, or after it is executed and before its end
+   * (`Sync`) is sent. Then nothing passes in any direction.
+   */
+  readonly stopAt: (statement: number, place: Place) => void
+  /** The number of statements since `stopAt`, without those of the connection that holds the lock of the process. */
   readonly passed: () => number
-  readonly stopped: Promise<void>
+  /** Resolves with the port of the connection whose statement was cut. */
+  readonly stopped: Promise<number>
   readonly close: () => void
 }
 
 /** Opens a way to a database. */
 export const open = async (database: string): Promise<Way> => {
   const sockets = new Set<net.Socket>()
-  const stopped = Promise.withResolvers<void>()
-  let [most, passed, isStopped] = [Number.POSITIVE_INFINITY, 0, false]
-  const stop = () => {
+  const stopped = Promise.withResolvers<number>()
+  let [last, passed, isStopped] = [Number.POSITIVE_INFINITY, 0, false]
+  let place: Place = "after its end"
+  const stop = (port: number) => {
     isStopped = true
     for (const socket of sockets) socket.unpipe().pause()
-    stopped.resolve()
+    stopped.resolve(port)
   }
   const { hostname, port } = new URL(database)
   const proxy = net.createServer((socket) => {
@@ -61,15 +69,20 @@ export const open = async (database: string): Promise<Way> => {
     const cut = messages()
     let isOwner = false
     socket.on("data", (piece) => {
+      if (isStopped) return
+      // Sent in one piece, so that the database executes all of it.
+      const sent: Array<Buffer> = []
       for (const message of cut(piece as Buffer)) {
-        if (isStopped) return
         isOwner ||= message.includes("divisi owner")
-        above.write(message)
-        // The end of a statement, which is sent in one piece with what precedes it.
-        if (isOwner || message[0] !== sync) continue
-        passed += 1
-        if (passed >= most) stop()
+        const isEnd = !isOwner && message[0] === sync
+        if (isEnd) passed += 1
+        const isLast = isEnd && passed >= last
+        if (!isLast || place === "after its end") sent.push(message)
+        if (!isLast) continue
+        above.write(Buffer.concat(sent))
+        return stop(above.localPort!)
       }
+      above.write(Buffer.concat(sent))
     })
     above.pipe(socket)
   })
@@ -78,9 +91,10 @@ export const open = async (database: string): Promise<Way> => {
   url.port = `${(proxy.address() as net.AddressInfo).port}`
   return {
     url: `${url}`,
-    stopAfter: (statements) => {
-      most = statements
+    stopAt: (statement, where) => {
+      last = statement
       passed = 0
+      place = where
     },
     passed: () => passed,
     stopped: stopped.promise,

@@ -1,6 +1,6 @@
 /**
  * A process that is frozen after any statement of any store, before it reads the result, blocks no other process for
- * longer than the timeouts of Postgres.
+ * longer than the timeouts of Postgres; and neither does one that has not sent the end of an executed statement.
  */
 import { PostgresServer } from "@divisi/testkit/journals"
 import * as Effect from "effect/Effect"
@@ -155,8 +155,8 @@ const works: Readonly<Record<string, (stores: Stores, name: string) => Effect.Ef
   "frees the space of removed rows": ({ postgres }) => Effect.succeed(postgres.vacuum)
 }
 
-/** About how often one work of many statements is frozen, after statements that are spread evenly. */
-const mostCuts = 6
+/** About how often one work of many statements is frozen, at statements that are spread evenly. */
+const mostCuts: Readonly<Record<Freezing.Place, number>> = { "after its end": 6, "before its end": 3 }
 
 /** The longest wait: more than the timeouts of idle transactions and of locks, less than that of statements. */
 const patience = "30 seconds"
@@ -165,14 +165,14 @@ describe.skipIf(!hasPostgres)("a process that is frozen within a statement stops
   let server: PostgresServer.PostgresServer
   let others: Stores
   const scope = Scope.makeUnsafe()
-  const at = (url: string) =>
+  const opened = (url: string) =>
     Postgres.open({ url: Redacted.make(url), schema, graceMillis: 0, maxConnections: 2, patienceMillis: 100 })
   beforeAll(async () => {
     server = await PostgresServer.start()
-    const opened = Postgres.open({ url: Redacted.make(server.url), schema, graceMillis: 0, maxConnections: 4 })
+    const postgres = Postgres.open({ url: Redacted.make(server.url), schema, graceMillis: 0, maxConnections: 4 })
     others = await Effect.runPromise(
       Scope.provide(
-        Effect.flatMap(opened, (postgres) => storesOf(postgres, server.url)),
+        Effect.flatMap(postgres, (postgres) => storesOf(postgres, server.url)),
         scope
       )
     )
@@ -182,35 +182,58 @@ describe.skipIf(!hasPostgres)("a process that is frozen within a statement stops
     server.stop()
   })
 
-  /** Freezes a process after so many statements of its work. Returns how many there were, and what others then do. */
-  const freeze = Effect.fnUntraced(function* (work: (typeof works)[string], name: string, after: number) {
+  /** Waits until the database has executed what it received on a connection. */
+  const executed = (port: number, place: Freezing.Place): Effect.Effect<void, unknown> =>
+    Effect.flatMap(
+      others.postgres.run((session) =>
+        session.query("SELECT state FROM pg_stat_activity WHERE client_port = $1 AND wait_event LIKE 'Client%'", [
+          `${port}`
+        ])
+      ),
+      ([row]) =>
+        row !== undefined && (place === "after its end" || row[0] === "active")
+          ? Effect.void
+          : Effect.delay(executed(port, place), 10)
+    )
+
+  /** Freezes a process at a statement of its work. Returns how many there were, and what others then do. */
+  const freeze = Effect.fnUntraced(function* (
+    work: (typeof works)[string],
+    name: string,
+    at: number,
+    place: Freezing.Place
+  ) {
     const way = yield* Effect.promise(() => Freezing.open(server.url))
     const working = Effect.gen(function* () {
-      const part = yield* work(yield* storesOf(yield* at(way.url), way.url), name)
-      way.stopAfter(after)
+      const part = yield* work(yield* storesOf(yield* opened(way.url), way.url), name)
+      way.stopAt(at, place)
       yield* part
       return way.passed()
     })
     const frozen = yield* Effect.forkChild(Effect.scoped(working))
-    const stopped = Effect.promise(() => way.stopped)
-    const passed = yield* Effect.raceFirst(Effect.as(stopped, after), Fiber.join(frozen))
+    const stopped = Effect.flatMap(
+      Effect.promise(() => way.stopped),
+      (port) => executed(port, place)
+    )
+    const passed = yield* Effect.raceFirst(Effect.as(stopped, at), Fiber.join(frozen))
     const done = yield* Effect.timeoutOption(Effect.exit(Effect.scoped(Effect.flatten(work(others, name)))), patience)
     way.close()
     yield* Fiber.interrupt(frozen)
     return { passed, done }
   })
 
-  it.concurrent.each(Object.entries(works))("%s", { timeout: 180_000 }, (name, work) =>
+  const places: ReadonlyArray<Freezing.Place> = ["after its end", "before its end"]
+  const cases = Object.entries(works).flatMap(([name, work]) => places.map((place) => ({ name, work, place })))
+
+  it.concurrent.each(cases)("$name, $place", { timeout: 180_000 }, ({ name, work, place }) =>
     Effect.gen(function* () {
-      const { passed } = yield* freeze(work, name, Number.POSITIVE_INFINITY)
+      const { passed } = yield* freeze(work, `${name} ${place}`, Number.POSITIVE_INFINITY, place)
       assert.isAbove(passed, 0)
-      for (let after = 1; after <= passed; after += Math.max(1, Math.floor(passed / mostCuts))) {
-        const { done } = yield* freeze(work, `${name} ${after}`, after)
-        assert.deepInclude(done, { _tag: "Some" }, `blocked after statement ${after} of ${passed}`)
-        assert.isTrue(
-          done._tag === "Some" && Exit.isSuccess(done.value),
-          `failed after statement ${after} of ${passed}`
-        )
+      for (let at = 1; at <= passed; at += Math.max(1, Math.floor(passed / mostCuts[place]))) {
+        const { done } = yield* freeze(work, `${name} ${place} ${at}`, at, place)
+        const where = `${place} of statement ${at} of ${passed}`
+        assert.deepInclude(done, { _tag: "Some" }, `blocked ${where}`)
+        assert.isTrue(done._tag === "Some" && Exit.isSuccess(done.value), `failed ${where}`)
       }
     }).pipe(Effect.runPromise)
   )

@@ -13,13 +13,16 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import { bounded } from "./closing.ts"
-import { type Session, sessionOf } from "./session.ts"
+import { endStuck, type Session, sessionOf } from "./session.ts"
 
 /** The class id of Divisi's advisory locks: "DivC". */
 export const lockClass = 0x44697643
 
 /** Interval at which a process checks that it still holds its lock, in milliseconds. */
 export const lookMillis = 1_000
+
+/** Number of these checks after which connections of frozen processes are ended. */
+const looksPerSweep = 5
 
 /** How long to wait for a process without its lock, in milliseconds. Processes usually reconnect within a second. */
 export const reconnectMillis = 3_000
@@ -130,7 +133,8 @@ export const enter = Effect.fnUntraced(function* (
     // After an orderly shutdown, other processes do not need to wait.
     yield* Effect.addFinalizer(() => bounded(session.query(`DELETE FROM ${owners} WHERE process = $1`, [self])))
     yield* Deferred.succeed(entered, undefined)
-    yield* Effect.forever(Effect.andThen(Effect.sleep(lookMillis), report(session)))
+    const looks = Effect.repeat(Effect.andThen(Effect.sleep(lookMillis), report(session)), { times: looksPerSweep - 1 })
+    yield* Effect.forever(Effect.andThen(looks, endStuck(session)))
   })
   const again = Effect.forever(
     Effect.catch(Effect.scoped(look), (error) =>

@@ -118,6 +118,23 @@ export const timeouts = {
   statement_timeout: "60000"
 }
 
+/**
+ * Ends the connections of processes that were frozen after a statement was executed and before they sent its end, which
+ * commits it, or before they read its results. The database has no timeout for this, and the statement keeps its locks.
+ */
+export const endStuck = (session: Session): Effect.Effect<unknown, SqlError> =>
+  session.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity AS stuck
+    WHERE datname = current_database() AND usename = current_user AND application_name IN ('divisi', 'divisi cluster')
+      AND state = 'active' AND wait_event IN ('ClientRead', 'ClientWrite')
+      AND query_start < clock_timestamp() - interval '${stuckMillis} milliseconds'
+      AND (backend_xid IS NOT NULL OR EXISTS (
+        SELECT FROM pg_stat_activity AS waiting
+        WHERE waiting.wait_event_type = 'Lock' AND stuck.pid = ANY (pg_blocking_pids(waiting.pid))
+      ))`)
+
+/** How long a connection with an executed statement may wait for its process, in milliseconds. */
+const stuckMillis = 5_000
+
 /** Runs a transaction on a dedicated connection. */
 export const transact = <A>(
   pool: PgPool,
