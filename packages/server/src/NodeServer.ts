@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { isThisMachine } from "./Caller.ts"
 import * as ContentSetting from "./ContentSetting.ts"
+import * as EarlyResponse from "./http/EarlyResponse.ts"
 import * as Entrance from "./http/Entrance.ts"
 import * as Limits from "./wire/Limits.ts"
 import * as Upgrades from "./http/Upgrades.ts"
@@ -68,8 +69,16 @@ const limitsOf = (requestMillis: number): Http.ServerOptions => ({
   keepAliveTimeout: 60_000,
   maxHeaderSize: 32_768,
   // By default, Node checks the timeouts only every 30 seconds.
-  connectionsCheckingInterval: Math.min(2_000, requestMillis)
+  connectionsCheckingInterval: Math.min(2_000, requestMillis),
+  IncomingMessage: Entrance.Incoming
 })
+
+/** Reports text frames as bytes, as they arrived: decoding a large frame takes long, so it is done in steps. */
+class BytesWebSocket extends NodeWS.WebSocket {
+  override emit(event: string | symbol, ...values: ReadonlyArray<unknown>): boolean {
+    return event === "message" ? super.emit(event, values[0], true) : super.emit(event, ...values)
+  }
+}
 
 const listen = (server: Http.Server, host: string, port: number): Effect.Effect<void, ListenError> =>
   Effect.callback((resume) => {
@@ -108,11 +117,15 @@ export const make = Effect.fnUntraced(function* (
   const { host: _host, maxConnections: _connections, port: _port, requestMillis: _request, ...ofServer } = options
   const server = yield* Effect.mapError(Server.make(ofServer), unusable)
   const scope = yield* Effect.scope
-  const handler = yield* NodeHttpServer.makeHandler(server.app, { scope })
+  const handler = yield* NodeHttpServer.makeHandler(EarlyResponse.readable(server.app), { scope })
   const entrance = Entrance.make()
   const node = Http.createServer(limitsOf(requestMillis), entrance.requests(handler))
   node.maxConnections = maxConnections
-  const sockets = new NodeWS.WebSocketServer({ noServer: true, maxPayload: Limits.of(options).frameBytes })
+  const sockets = new NodeWS.WebSocketServer({
+    noServer: true,
+    maxPayload: Limits.of(options).frameBytes,
+    WebSocket: BytesWebSocket
+  })
   const upgrade = yield* NodeHttpServer.makeUpgradeHandler(Effect.succeed(sockets), server.app, { scope })
   node.on("upgrade", Upgrades.webSocketsOnly(node, entrance.upgrades(upgrade)))
   yield* Effect.addFinalizer(() => close(node, sockets))

@@ -5,7 +5,7 @@ import * as Fair from "../src/http/Fair.ts"
 
 /** The order in which requests of these callers begin, all of which are ready in one turn of the event loop. */
 const orderOf = async (owners: ReadonlyArray<string>): Promise<string> => {
-  const { enter } = Fair.make()
+  const { enter } = Fair.make(() => 0)
   let order = ""
   const begin = (owner: string) =>
     Effect.map(enter(owner), () => {
@@ -17,7 +17,7 @@ const orderOf = async (owners: ReadonlyArray<string>): Promise<string> => {
 
 describe("Fair", () => {
   it("lets a few requests begin at once", () => {
-    const { enter } = Fair.make()
+    const { enter } = Fair.make(() => 0)
     Effect.runSync(Effect.forEach([..."aaaaaaaa"], enter))
   })
 
@@ -30,7 +30,7 @@ describe("Fair", () => {
   })
 
   it("calls functions in the same order, the first ones at once", async () => {
-    const { begin } = Fair.make()
+    const { begin } = Fair.make(() => 0)
     let order = ""
     const add = (owner: string) => {
       order += owner
@@ -44,8 +44,27 @@ describe("Fair", () => {
     assert.strictEqual(order, "aaaaaaaaaba")
   })
 
+  it("starts no other request in a turn that has taken long", async () => {
+    let time = 0
+    const { begin } = Fair.make(() => time)
+    const turns: Array<number> = []
+    let turn = 0
+    const count = () => void setImmediate(() => ++turn < 9 && count())
+    count()
+    await new Promise<void>((resolve) => {
+      for (let request = 0; request < 4; request++) {
+        begin("a", () => {
+          turns.push(turn)
+          time += 5
+          if (request === 3) resolve()
+        })
+      }
+    })
+    assert.strictEqual(new Set(turns).size, 4)
+  })
+
   it("begins nothing that was interrupted while it waited", async () => {
-    const { enter } = Fair.make()
+    const { enter } = Fair.make(() => 0)
     let begun = 0
     const begin = Effect.map(enter("a"), () => void begun++)
     const fibers = Array.from({ length: 20 }, () => Effect.runFork(begin))

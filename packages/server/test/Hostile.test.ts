@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import { request } from "node:http"
 import { connect, type Socket } from "node:net"
 import * as Effect from "effect/Effect"
@@ -129,6 +130,16 @@ describe("malformed requests", () => {
       assert.lengthOf(few.text.match(/HTTP\/1\.1 200/g) ?? [], 100)
       assert.isTrue((await written(port, one.repeat(3_000), 3_000)).isClosed)
       assert.strictEqual((await fetch(`${url}/models`)).status, 200)
+    }))
+
+  it("is not even parsed after its connection was closed", () =>
+    serving(alone(worker("a", said("here"))), async ({ port }) => {
+      let parsed = 0
+      const count = () => void parsed++
+      subscribe("http.server.request.start", count)
+      assert.isTrue((await written(port, "GET / HTTP/1.1\r\nHost:a\r\n\r\n".repeat(2_000), 2_000)).isClosed)
+      unsubscribe("http.server.request.start", count)
+      assert.strictEqual(parsed, 101)
     }))
 
   it("is not read where its headers are too long", () =>

@@ -26,7 +26,7 @@ const isNone = (value: unknown): boolean =>
 
 /** Normalizes calls to a list. Some clients send a single call without a list. */
 const listOf = (value: unknown, field: string): ReadonlyArray<unknown> =>
-  isNone(value) ? [] : Json.isObject(value) ? [value] : Json.list(value, field)
+  isNone(value) ? [] : Json.isObject(value) ? [value] : Json.items(value, field)
 
 /** Parses the calls in an assistant message. The legacy `function_call` has no id, so its position is used instead. */
 const callsOf = (

@@ -116,19 +116,18 @@ const received = (pieces: Pieces, { media }: JsonScan, digest: string | undefine
 })
 
 /**
- * Receives text that arrived in one piece, such as a WebSocket frame. Large text is processed over several event loop
+ * Receives a body that arrived in one piece, such as a WebSocket frame. A large body is processed over several event loop
  * turns.
  */
-export const ofText = Effect.fnUntraced(function* (
-  text: string,
+export const ofBytes = Effect.fnUntraced(function* (
+  bytes: Buffer,
   { held, limits, owner }: Options
 ): Effect.fn.Return<Received, ApiError> {
-  const bytes = Buffer.from(text)
-  const scan = new JsonScan(limits, Canonical.conversations)
-  const isLarge = bytes.length >= largeBytes
-  const hash = isLarge ? createHash("sha256") : undefined
   const refused = held.take(owner, bytes.length)
   if (refused !== undefined) return yield* Effect.fail(refused)
+  const pieces = new Pieces()
+  const scan = new JsonScan(limits, Canonical.conversations)
+  const hash = bytes.length >= largeBytes ? createHash("sha256") : undefined
   for (let at = 0; at < bytes.length; at += largeBytes) {
     if (at > 0) yield* Effect.yieldNow
     const piece = bytes.subarray(at, at + largeBytes)
@@ -136,10 +135,8 @@ export const ofText = Effect.fnUntraced(function* (
     if (problem !== undefined) return yield* Effect.fail(problem)
     hash?.update(piece)
   }
-  const json = Steps.paced(function* () {
-    return objectOf(yield* parsed(text, new Map(), isLarge))
-  })
-  return { bytes: bytes.length, digest: hash?.digest("base64"), json }
+  pieces.add(bytes)
+  return received(pieces, scan, hash?.digest("base64"))
 })
 
 type Done = (body: Effect.Effect<Received, ApiError>) => void
@@ -230,25 +227,6 @@ const generic = Effect.fnUntraced(function* (
 })
 
 /**
- * Maximum number of bytes of a rejected body to read and discard, so that the client can read the error and reuse its
- * connection.
- */
-const discardedBytes = 64 * 2 ** 20
-
-const discard = (message: IncomingMessage): void => {
-  let left = discardedBytes
-  message.on("data", (piece: Buffer) => {
-    left -= piece.length
-    if (left < 0) message.destroy()
-    else {
-      message.pause()
-      Turns.next(() => message.resume())
-    }
-  })
-  message.resume()
-}
-
-/**
  * Receives a body directly from Node's request, which costs a third of Effect's stream. Every model request has a body,
  * so this is a hot path.
  */
@@ -261,7 +239,6 @@ const ofNode = (
     const leave = () => message.off("data", take).off("end", end).off("close", fail).off("error", fail)
     const into = receiver(encodings, options, (body) => {
       leave()
-      if (!message.readableEnded) discard(message)
       resume(body)
     })
     const take = (piece: Buffer) => {

@@ -2,7 +2,7 @@
  * Distributes requests over several event loop turns on Node. Otherwise, a client that sends many requests
  * simultaneously, on many connections or pipelined on one, would delay the requests of all other clients.
  */
-import type * as Http from "node:http"
+import * as Http from "node:http"
 import type { Duplex } from "node:stream"
 import * as Fair from "./Fair.ts"
 
@@ -12,6 +12,24 @@ type UpgradeHandler = (request: Http.IncomingMessage, socket: Duplex, head: Buff
 
 /** Maximum number of unanswered requests per connection. */
 const maxPipelined = 100
+
+const isUpgrade = Symbol("isUpgrade")
+
+/**
+ * A request that Node treats as an upgrade if its connection is closed. Node parses all pipelined requests that arrive
+ * together, even after the first of them has closed the connection, but it stops at an upgrade.
+ */
+export class Incoming extends Http.IncomingMessage {
+  [isUpgrade]?: boolean
+
+  get upgrade(): boolean {
+    return this.socket.destroyed || this[isUpgrade] === true
+  }
+
+  set upgrade(value: boolean) {
+    this[isUpgrade] = value
+  }
+}
 
 /** Returns a provisional identity for scheduling. Authentication happens later. */
 const claimed = ({ headers, socket }: Http.IncomingMessage): string =>

@@ -4,8 +4,11 @@
  */
 import * as Effect from "effect/Effect"
 
-/** Maximum number of requests started per event loop turn. Each takes about a quarter of a millisecond. */
+/** Maximum number of requests started per event loop turn. Most take about a quarter of a millisecond. */
 const perTurn = 8
+
+/** Duration of the requests of a turn after which no other starts, in milliseconds. */
+const turnMillis = 4
 
 /** A fair scheduler for requests. */
 export interface Fair {
@@ -15,11 +18,12 @@ export interface Fair {
   readonly begin: (owner: string, start: () => void) => void
 }
 
-/** Creates a scheduler. */
-export const make = (): Fair => {
+/** Creates a scheduler. `now` returns the current time in milliseconds. */
+export const make = (now: () => number = () => performance.now()): Fair => {
   /** Pending requests by caller. The next caller to be served comes first. */
   const waiting = new Map<string, Set<() => void>>()
   let begun = 0
+  let beganAt = 0
   let isScheduled = false
 
   const schedule = (): void => {
@@ -28,10 +32,18 @@ export const make = (): Fair => {
     setImmediate(turn)
   }
 
+  /** Counts a request that starts now. Returns `false` if it has to wait for the next turn. */
+  const count = (): boolean => {
+    if (begun === 0) beganAt = now()
+    else if (begun >= perTurn || now() - beganAt >= turnMillis) return false
+    begun++
+    return true
+  }
+
   const turn = (): void => {
     isScheduled = false
     begun = 0
-    for (; begun < perTurn && waiting.size > 0; begun++) {
+    while (waiting.size > 0 && count()) {
       const [owner, requests] = waiting.entries().next().value!
       const [begin] = requests
       requests.delete(begin!)
@@ -43,10 +55,9 @@ export const make = (): Fair => {
     if (begun > 0) schedule()
   }
 
-  /** Whether a request can start now. If so, it is counted. */
+  /** Whether a request can start now. */
   const isFree = (): boolean => {
-    if (begun >= perTurn || waiting.size > 0) return false
-    begun++
+    if (waiting.size > 0 || !count()) return false
     schedule()
     return true
   }

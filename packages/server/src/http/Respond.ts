@@ -84,13 +84,15 @@ const toNode = <State>(
     })
   })
 
-const nodeOf = (request: HttpServerRequest.HttpServerRequest): ServerResponse | undefined => {
+/** Returns Node's response object for a request, or `undefined` on other runtimes and after a disconnect. */
+export const nodeOf = (request: HttpServerRequest.HttpServerRequest): ServerResponse | undefined => {
   if (!(request.source instanceof IncomingMessage)) return undefined
   const response = NodeHttpServerRequest.toServerResponse(request)
   return response instanceof ServerResponse && !response.destroyed ? response : undefined
 }
 
-const sent = HttpServerResponse.empty({ status: 200 })
+/** Stands for a response that was written directly to Node's response object. */
+export const sent = HttpServerResponse.empty({ status: 200 })
 
 /**
  * Handles a defect while a response is written. If the response has already started, it is aborted so that the client

@@ -36,6 +36,7 @@ const pending = (server: Http.Server): ((socket: Duplex, next: () => void) => vo
     })
   })
   return (socket, next) => {
+    if (socket.destroyed) return
     if ((counts.get(socket) ?? 0) === 0) return next()
     // Node no longer handles events on this socket.
     socket.pause().on("error", ignored)

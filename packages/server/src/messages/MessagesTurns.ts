@@ -13,7 +13,7 @@ const blocksOf = (content: unknown, field: string): Blocks => {
   if (content === undefined || content === null) return []
   if (typeof content === "string") return [{ type: "text", text: content }]
   if (Json.isObject(content) && typeof content.type === "string") return [content]
-  return Json.list(content, field).flatMap((block, at) => {
+  return Json.items(content, field).flatMap((block, at) => {
     if (block === null) return []
     return [typeof block === "string" ? { type: "text", text: block } : Json.object(block, `${field}.${at}`)]
   })

@@ -45,8 +45,8 @@ const errorFrame = (error: ApiError): string => {
   return JSON.stringify({ type: "error", status: error.status, error: { ...said, code: said.code ?? said.type } })
 }
 
-const textOf = (frame: Uint8Array | string): string =>
-  typeof frame === "string" ? frame : Buffer.from(frame).toString("utf8")
+const bytesOf = (frame: Uint8Array | string): Buffer =>
+  typeof frame === "string" ? Buffer.from(frame) : Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength)
 
 /**
  * Returns the headers that apply to all requests on a connection. Retry and idempotency headers are dropped, because
@@ -126,9 +126,9 @@ interface Frame {
   readonly held: Held
 }
 
-const frameOf = (context: Endpoint.Context, owner: string, text: string, held: Held): Effect.Effect<Frame> => {
+const frameOf = (context: Endpoint.Context, owner: string, sent: Buffer, held: Held): Effect.Effect<Frame> => {
   const { limits } = context
-  const read = Effect.flatMap(Body.ofText(text, { limits, owner, held }), (received) =>
+  const read = Effect.flatMap(Body.ofBytes(sent, { limits, owner, held }), (received) =>
     Effect.map(Endpoint.inLane(context, received, received.json), (body) => ({
       received: { ...received, json: Effect.succeed(body), body },
       held
@@ -242,10 +242,10 @@ const connect = Effect.fnUntraced(function* (
   }
   const desk = Injected.desk(() => Queue.sizeUnsafe(frames) > 0)
   const connection: Connection = { context, desk, lastNumber: 0, headers: shared(request.headers), store, own, send }
-  const take = Effect.fnUntraced(function* (text: string) {
+  const take = Effect.fnUntraced(function* (sent: Buffer) {
     const bytes = context.inFlight()
     held.add(bytes)
-    const frame = yield* frameOf(context, owner, text, bytes)
+    const frame = yield* frameOf(context, owner, sent, bytes)
     const { body } = frame.received
     if (!(body instanceof ApiError) && body.type === "response.inject") {
       return yield* Effect.ensuring(
@@ -260,7 +260,7 @@ const connect = Effect.fnUntraced(function* (
   const reading = Effect.forever(
     Effect.flatMap(pull, (news) => {
       unread.clear()
-      return Effect.forEach(news, (frame) => take(textOf(frame)), { discard: true })
+      return Effect.forEach(news, (frame) => take(bytesOf(frame)), { discard: true })
     })
   )
   const answering = Effect.forever(

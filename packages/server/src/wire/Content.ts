@@ -244,7 +244,9 @@ export const partOf = (value: unknown, field: string, reading: Reading, role: Ro
 export const partsOf = (value: unknown, field: string, reading: Reading, role: Role): Parts => {
   if (value === undefined || value === null) return []
   if (typeof value === "string") return textPart(value)
-  if (Array.isArray(value)) return value.flatMap((part, at) => partOf(part, reading.at(field, at), reading, role))
+  if (Array.isArray(value)) {
+    return Json.items(value, field).flatMap((part, at) => partOf(part, reading.at(field, at), reading, role))
+  }
   if (Json.isObject(value) && (typeof value.type === "string" || typeof value.text === "string")) {
     return partOf(value, field, reading, role)
   }

@@ -38,6 +38,16 @@ export const object = (value: unknown, field: string): JsonObject =>
 export const list = (value: unknown, field: string): ReadonlyArray<unknown> =>
   Array.isArray(value) ? value : wrong(field, "a list", value)
 
+/** Maximum number of parts or tool calls in a message. */
+const maxItems = 10_000
+
+/** Parses a list within a message. Its length is limited, because a message is parsed in one event loop turn. */
+export const items = (value: unknown, field: string): ReadonlyArray<unknown> => {
+  const all = list(value, field)
+  if (all.length <= maxItems) return all
+  throw invalid(field, `${field} must have at most ${maxItems} elements.`)
+}
+
 /** Parses a string. */
 export const text = (value: unknown, field: string): string =>
   typeof value === "string" ? value : wrong(field, "a text", value)

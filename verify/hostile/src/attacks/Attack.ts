@@ -158,6 +158,15 @@ const long = "a b ".repeat((3.5 * mebi) / 4)
 const textParts = (wire: Wire, texts: ReadonlyArray<string>): ReadonlyArray<Json> =>
   texts.map((text) => ({ type: wire === "responses" ? "input_text" : "text", text }))
 
+const withTexts = (wire: Wire, count: number, characters: number): string =>
+  withParts(
+    wire,
+    textParts(
+      wire,
+      Array.from({ length: count }, () => "a".repeat(characters))
+    )
+  )
+
 const imagePart = (wire: Wire, data: string): Json => {
   const url = `data:image/png;base64,${data}`
   if (wire === "chat") return { type: "image_url", image_url: { url } }
@@ -423,6 +432,13 @@ export const all: ReadonlyArray<Attack> = [
   // A connection may have 100 unanswered requests.
   { name: "2,000 pipelined requests", expected: ["200", "cut"], prepare: pipelined(2_000) },
   {
+    // As many as fit into what Node reads at once.
+    name: "2,500 pipelined requests without a key",
+    wires: ["chat"],
+    expected: ["401", "cut"],
+    prepare: raw(2_500, () => "GET / HTTP/1.1\r\nHost:a\r\n\r\n".repeat(2_500))
+  },
+  {
     name: "100 event streams of a suspended run",
     wires: ["chat"],
     // 429 until the server has noticed that the streams of the previous round are closed.
@@ -508,7 +524,7 @@ export const all: ReadonlyArray<Attack> = [
   {
     name: "as many calls of tools as a message may have",
     expected: ["200"],
-    prepare: bodies((wire) => withCalls(wire, 15_000))
+    prepare: bodies((wire) => withCalls(wire, wire === "responses" ? 15_000 : 10_000))
   },
   {
     name: "as long texts as a body may have",
@@ -524,17 +540,14 @@ export const all: ReadonlyArray<Attack> = [
     )
   },
   {
-    name: "as many short texts as a body may have",
+    name: "as many texts as a message may have",
     expected: ["200"],
-    prepare: bodies((wire) =>
-      withParts(
-        wire,
-        textParts(
-          wire,
-          Array.from({ length: 39_000 }, () => "a".repeat(150))
-        )
-      )
-    )
+    prepare: bodies((wire) => withTexts(wire, 10_000, 750))
+  },
+  {
+    name: "more texts than a message may have",
+    expected: ["400"],
+    prepare: bodies((wire) => withTexts(wire, 39_000, 150))
   },
   {
     name: "as many escapes as a body may have",
