@@ -105,6 +105,40 @@ describe("a body", () => {
       }
     }))
 
+  it("may have 1,048,576 characters of JSON in texts, in all", () =>
+    serving(server(), async ({ url }) => {
+      const toolOf = (name: string, characters: number) =>
+        JSON.stringify({ name, description: "x".repeat(characters), parameters: { type: "object" } })
+      const status = async (count: number, characters: number) => {
+        const tools = Array.from({ length: count }, (_, at) => toolOf(`f${at}`, characters))
+        return (await asking(url)("messages", JSON.stringify({ ...bodies.messages, tools }))).status
+      }
+      assert.strictEqual(await status(5, 200_000), 200)
+      assert.strictEqual(await status(6, 200_000), 400)
+    }))
+
+  it("may have 10,000 parts and tool calls in a message", () =>
+    serving(server(), async ({ url }) => {
+      const parts = (count: number) => Array.from({ length: count }, () => ({ type: "text", text: "a" }))
+      const call = { id: "x", type: "function", function: { name: "f", arguments: "{}" } }
+      for (const [path, content] of [
+        ["chat/completions", (count: number) => ({ content: parts(count) })],
+        ["messages", (count: number) => ({ content: parts(count) })],
+        [
+          "messages",
+          (count: number) => ({ content: [{ type: "tool_result", tool_use_id: "x", content: parts(count) }] })
+        ],
+        ["chat/completions", (count: number) => ({ role: "assistant", tool_calls: Array(count).fill(call) })]
+      ] as const) {
+        const ask = (count: number) =>
+          asking(url)(path, JSON.stringify({ ...bodies[path], messages: [{ role: "user", ...content(count) }] }))
+        assert.strictEqual((await ask(10_000)).status, 200)
+        const refused = await ask(10_001)
+        assert.strictEqual(refused.status, 400)
+        expect(await refused.text()).toMatch(/at most 10000 elements/)
+      }
+    }))
+
   it("within the limits is answered, however odd it is", () =>
     serving(server(), async ({ url }) => {
       const odd = [

@@ -208,9 +208,9 @@ const withCalls = (message: Json.JsonObject): Json.JsonObject => {
 }
 
 /** ShareGPT represents a tool call as a message with JSON text. */
-const withCall = (message: Json.JsonObject): Json.JsonObject => {
+const withCall = (message: Json.JsonObject, reading: Reading): Json.JsonObject => {
   if (lower(message.from) !== "function_call" || typeof message.value !== "string") return message
-  const call = Json.parsed(message.value)
+  const call = reading.parsed(message.value)
   return Json.isObject(call) && typeof call.name === "string"
     ? { role: "assistant", tool_calls: [{ function: { name: call.name, arguments: call.arguments } }] }
     : message
@@ -229,12 +229,12 @@ const bareParts: ReadonlyMap<unknown, string> = new Map([
 ])
 
 /** Converts a message to the documented role and content. A block without a message is wrapped in one. */
-export const plain = (given: Json.JsonObject): Json.JsonObject => {
+export const plain = (given: Json.JsonObject, reading: Reading): Json.JsonObject => {
   const bare = given.role === undefined && given.content === undefined ? bareParts.get(given.type) : undefined
   if (bare !== undefined || (given.role === undefined && given.type === "tool_result")) {
     return { role: bare ?? "user", content: [given] }
   }
-  const message = withCall(withCalls(fieldsOf(given)))
+  const message = withCall(withCalls(fieldsOf(given)), reading)
   const role = roleOf(message)
   const content = isItem(message, role) ? message.content : contentOf(message)
   return role === message.role && content === message.content ? message : { ...message, role, content }

@@ -90,7 +90,7 @@ function* messagesOf(
     else {
       Forms.noteLosses(given, place, reading)
       for (const turn of Forms.turnsOf(given)) {
-        const message = Forms.plain(turn)
+        const message = Forms.plain(turn, reading)
         forms[formOf(message, own)](conversation, message, place)
       }
     }

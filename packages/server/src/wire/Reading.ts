@@ -3,6 +3,7 @@
  * response.
  */
 import { ApiError } from "./ApiError.ts"
+import * as Json from "./Json.ts"
 
 /** State for parsing one request. */
 export interface Reading {
@@ -10,6 +11,11 @@ export interface Reading {
   readonly at: (field: string, index: number) => string
   /** Adds a notice. Duplicates, and notices beyond the limit, are dropped. */
   readonly notice: (text: string) => void
+  /**
+   * Parses JSON text within the request. Returns the text unchanged if it is not JSON, or if all such texts together
+   * exceed the limit.
+   */
+  readonly parsed: (text: string) => unknown
   /** The notices added during parsing. */
   readonly notices: ReadonlyArray<string>
 }
@@ -33,7 +39,12 @@ export const make = (at: Reading["at"]): Reading => {
     const short = text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text
     if (notices.length < maxNotices && !notices.includes(short)) notices.push(short)
   }
-  return { at, notice, notices }
+  let left = Json.maxParsedCharacters
+  const parsed = (text: string) => {
+    left -= text.length
+    return left < 0 ? text : Json.parsed(text)
+  }
+  return { at, notice, parsed, notices }
 }
 
 /**

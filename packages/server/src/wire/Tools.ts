@@ -124,8 +124,8 @@ const ofParameters = (list: ReadonlyArray<unknown>, field: string): Json.JsonObj
 }
 
 /** Parses a schema. PHP serializes an empty object as a list, and some clients send the schema as JSON text. */
-const schemaOf = (given: unknown, field: string): Json.JsonObject => {
-  const value = typeof given === "string" ? Json.parsed(given) : given
+const schemaOf = (given: unknown, field: string, reading: Reading): Json.JsonObject => {
+  const value = typeof given === "string" ? reading.parsed(given) : given
   if (Array.isArray(value)) return value.length === 0 ? noInput : ofParameters(value, field)
   const schema = Json.object(value, field)
   return Array.isArray(schema.properties) && schema.properties.length === 0 ? { ...schema, properties: {} } : schema
@@ -143,9 +143,9 @@ export const lowerTypes = (value: unknown): unknown => {
   )
 }
 
-const inputOf = (tool: Json.JsonObject, field: string): Json.JsonObject => {
+const inputOf = (tool: Json.JsonObject, field: string, reading: Reading): Json.JsonObject => {
   for (const name of ["parameters", "input_schema", "inputSchema", "parametersJsonSchema"] as const) {
-    const given = Json.optional(tool[name], `${field}.${name}`, schemaOf)
+    const given = Json.optional(tool[name], `${field}.${name}`, (value, field) => schemaOf(value, field, reading))
     // Bedrock nests the schema.
     if (given !== undefined) return Json.isObject(given.json) && given.type === undefined ? given.json : given
   }
@@ -182,13 +182,13 @@ const descriptionOf = (value: unknown, field: string): string =>
     ? value.map((line, at) => Json.text(line, `${field}[${at}]`)).join("\n")
     : Json.text(value, field)
 
-const functionOf = (tool: Json.JsonObject, field: string, namespace: string | undefined): Offered => {
+const functionOf = (tool: Json.JsonObject, field: string, reading: Reading, namespace: string | undefined): Offered => {
   const name = toolName(tool.name, `${field}.name`)
   return {
     definition: {
       name: nameOf(name, namespace),
       description: Json.optional(tool.description, `${field}.description`, descriptionOf),
-      input: inputOf(tool, field),
+      input: inputOf(tool, field, reading),
       strict: Json.optional(tool.strict, `${field}.strict`, Json.flag)
     },
     type: "function",
@@ -247,37 +247,38 @@ const isHosted = (tool: Json.JsonObject): boolean => {
 
 /** Parses the tools in one list entry. A namespace contains tools, but no further namespaces. */
 const toolOf = (value: unknown, field: string, reading: Reading, namespace?: string | undefined): Tools => {
-  const tool = Json.object(typeof value === "string" ? Json.parsed(value) : value, field)
+  const tool = Json.object(typeof value === "string" ? reading.parsed(value) : value, field)
   const declarations = declarationsIn(tool)
   if (declarations !== undefined) {
-    return listOf(declarations, field).map((one, at) =>
+    return listOf(declarations, field, reading).map((one, at) =>
       functionOf(
         lowerTypes(Json.object(one, reading.at(field, at))) as Json.JsonObject,
         reading.at(field, at),
+        reading,
         namespace
       )
     )
   }
-  const called = typeof tool.function === "string" ? Json.parsed(tool.function) : tool.function
-  if (Json.isObject(called)) return [functionOf(called, `${field}.function`, namespace)]
-  if (Json.isObject(tool.toolSpec)) return [functionOf(tool.toolSpec, `${field}.toolSpec`, namespace)]
+  const called = typeof tool.function === "string" ? reading.parsed(tool.function) : tool.function
+  if (Json.isObject(called)) return [functionOf(called, `${field}.function`, reading, namespace)]
+  if (Json.isObject(tool.toolSpec)) return [functionOf(tool.toolSpec, `${field}.toolSpec`, reading, namespace)]
   // A schema with a title, which LangChain accepts as a tool.
   if (tool.type === "object" && typeof tool.title === "string" && Json.isObject(tool.properties)) {
     const { description, title, ...parameters } = tool
-    return [functionOf({ name: title, description, parameters }, field, namespace)]
+    return [functionOf({ name: title, description, parameters }, field, reading, namespace)]
   }
   if (Json.isObject(tool.custom)) return [customOf(tool.custom, `${field}.custom`, namespace)]
   switch (tool.type) {
     case "function":
       // Chat Completions nests the function. If there is no name either, the error reports the missing function.
       if (tool.name === undefined) Json.object(tool.function, `${field}.function`)
-      return [functionOf(tool, field, namespace)]
+      return [functionOf(tool, field, reading, namespace)]
     // The Messages API uses `custom` for a tool with a schema, OpenAI for a tool with free-form input.
     case "custom":
-      return [hasSchema(tool) ? functionOf(tool, field, namespace) : customOf(tool, field, namespace)]
+      return [hasSchema(tool) ? functionOf(tool, field, reading, namespace) : customOf(tool, field, namespace)]
     case undefined:
     case null:
-      if (!isHosted(tool)) return [functionOf(tool, field, namespace)]
+      if (!isHosted(tool)) return [functionOf(tool, field, reading, namespace)]
       reading.notice(`${field} was ignored, because ${Object.keys(tool)[0]} runs at its vendor, not on this server.`)
       return []
     case "namespace": {
@@ -298,8 +299,8 @@ const toolOf = (value: unknown, field: string, reading: Reading, namespace?: str
  * Returns tools as a list. Accepts a list, JSON text, an object with numeric keys (PHP), a single tool, or tools keyed
  * by name.
  */
-const listOf = (given: unknown, field: string): ReadonlyArray<unknown> => {
-  const value = typeof given === "string" ? Json.parsed(given) : given
+const listOf = (given: unknown, field: string, reading: Reading): ReadonlyArray<unknown> => {
+  const value = typeof given === "string" ? reading.parsed(given) : given
   if (!Json.isObject(value)) return Json.list(value, field)
   if ("0" in value) return Object.values(value)
   // The result of MCP's `tools/list`.
@@ -317,7 +318,9 @@ const isToolOfSet = (name: string, tool: unknown): boolean =>
 /** Parses a list of tools. Tools that cannot be offered are dropped with a notice. */
 const toolsOf = (value: unknown, field: string, reading: Reading): Tools =>
   // Gemini requests contain one object with all functions.
-  listOf(value, field).flatMap((tool, at) => (tool === null ? [] : toolOf(tool, reading.at(field, at), reading)))
+  listOf(value, field, reading).flatMap((tool, at) =>
+    tool === null ? [] : toolOf(tool, reading.at(field, at), reading)
+  )
 
 // -------------------------------------------------------------------------------------------------------------------
 // The choice among them

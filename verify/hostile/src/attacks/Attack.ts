@@ -527,6 +527,15 @@ export const all: ReadonlyArray<Attack> = [
     prepare: bodies((wire) => withCalls(wire, wire === "responses" ? 15_000 : 10_000))
   },
   {
+    name: "as many tools in texts as a body may have",
+    wires: ["chat"],
+    expected: ["400"],
+    prepare: bodies((wire) => {
+      const tool = JSON.stringify({ name: "f", parameters: { type: "object", other: Array(48_000).fill(0) } })
+      return withFields(wire, { tools: Array(80).fill(tool) })
+    })
+  },
+  {
     name: "as long texts as a body may have",
     expected: ["200"],
     prepare: bodies((wire) =>
