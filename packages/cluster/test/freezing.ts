@@ -26,7 +26,7 @@ const messages = () => {
   }
 }
 
-/** Where a statement is cut. */
+/** The place at which a statement is cut. */
 export type Place = "after its end" | "before its end"
 
 /** A way to a database. */

@@ -32,7 +32,7 @@ const faults: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<Requ
   "responses/ResponseStore": { make: ["socket"] },
   "responses/Injected": { desk: ["socket"] },
   "http/Turns": { pace: ["socket"] },
-  "http/Body": { ofText: ["socket"], receive: [chat, streamed(messages), response] },
+  "http/Body": { ofBytes: ["socket"], receive: [chat, streamed(messages), response] },
   "http/Endpoint": { inLane: ["socket"], open: [chat, streamed(messages), response, "socket"] },
   "responses/ResponseObject": { make: [response, streamed(response), "socket"] },
   "wire/Tools": { read: [chat, streamed(messages), response, "socket"] },
