@@ -209,6 +209,15 @@ export const either =
 /** Creates a {@link Table} from a shape and its required options, aliases and rules. */
 export const table = (shape: Shape, notes: Notes = {}): Table => ({ kind: "table", shape, ...notes })
 
+/**
+ * Returns aliases for a {@link Table} from lists of names: each option with the names that other libraries use for it,
+ * separated by spaces.
+ */
+export const aliases = (names: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(names).flatMap(([option, others]) => others.split(" ").map((other) => [other, option]))
+  )
+
 /** Describes a list whose elements all match the given row. */
 export const listOf = (each: Row): Each => ({ kind: "list", each })
 

@@ -136,6 +136,36 @@ describe("names that people know from other libraries", () => {
     assert.include(await told(() => tool!({ name: "a", input, ...given })), `Use "${ofTool}".`)
   })
 
+  it.each([
+    ["temperature", "worker: { temperature }"],
+    ["max_completion_tokens", "worker: { maxOutputTokens }"],
+    ["reasoning_effort", "worker: { reasoning }"],
+    ["maxRetries", "retry: { maxAttempts }"],
+    ["stopWhen", "maxToolRounds"],
+    ["maxTurns", "maxToolRounds"],
+    ["stream", "streamAnswer instead of conduct"],
+    ["onChunk", "onEvent"],
+    ["onFinish", "onEvent"],
+    ["callbacks", "onEvent"],
+    ["abortSignal", "signal"],
+    ["apiKey", "apiKey of the worker, such as openai(model, { apiKey })"],
+    ["base_url", "baseURL of the worker, such as openai(model, { baseURL })"],
+    ["functions", "tools"],
+    ["response_format", "output"],
+    ["systemPrompt", "question: { question, system }"],
+    ["chat_history", "question: { messages }"],
+    ["llm", "pool"],
+    ["experimental_telemetry", "telemetry"],
+    ["checkpointer", "journal"]
+  ])("%s of conduct is refused with ours", async (name, ours) => {
+    assert.include(await told(() => conduct!({ ...ask, [name]: "x" })), `Use "${ours}".`)
+  })
+
+  it("tools as an object are refused with the form of a list", async () => {
+    const tools = { weather: { description: "", execute: () => "" } }
+    assert.include(await told(() => conduct!({ ...ask, tools })), '"tools" must be a list of tools, such as [tool(')
+  })
+
   it("the name of a tool is checked when it is made", async () => {
     for (const name of ["get weather", "wetter.ulm", "", "a".repeat(65), 3]) {
       assert.include(await told(() => tool!({ name, input: { type: "object" } })), '"name" must be a name')

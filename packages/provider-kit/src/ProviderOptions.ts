@@ -76,3 +76,38 @@ export const shape = {
   reasoning: reasoningTable,
   stopSequences: Options.listOf(Options.name)
 } satisfies Options.ShapeOf<ProviderOptions<unknown> & Defaults & { readonly fetch: unknown }>
+
+/** Option names used by other libraries, by the names used here. */
+const called = Options.aliases({
+  "the first argument": "model",
+  id: "name",
+  apiKey: "key token",
+  baseURL: "endpoint url host",
+  headers: "defaultHeaders",
+  instructions: "system systemPrompt prompt",
+  maxOutputTokens: "maxTokens maxCompletionTokens",
+  reasoning: "reasoningEffort thinking effort",
+  stopSequences: "stop",
+  timeoutMillis: "timeout timeoutMs",
+  pricing: "price cost",
+  "limits: { contextTokens }": "contextWindow",
+  "retry: { maxAttempts } of the run": "maxRetries retries",
+  "tools of the run": "tools"
+})
+
+/**
+ * Returns the table for a worker's options. Names that other libraries use are rejected with the name used here.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Options } from "@divisi/core"
+ * import { ProviderOptions } from "@divisi/provider-kit"
+ *
+ * const table = ProviderOptions.table({ ...ProviderOptions.shape, user: Options.text })
+ * Options.problemOf({ maxTokens: 100 }, table, "options")
+ * // => 'option "options.maxTokens" does not exist. Use "maxOutputTokens".'
+ * ```
+ */
+export const table = (shape: Options.Shape, notes: Options.Notes = {}): Options.Table =>
+  Options.table(shape, { ...notes, called })

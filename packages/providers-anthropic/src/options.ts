@@ -48,11 +48,13 @@ export interface AnthropicOptions extends Defaults, ProviderOptions.ProviderOpti
 
 const { seed: _, ...settings } = ProviderOptions.shape
 
-/** Validation table for the options, used by `Options.check`. */
-export const anthropicShape = {
+const shape = {
   ...settings,
   body: Options.anObject,
   batch: VendorBatch.settingsShape,
   promptCache: Options.oneOf("system", "conversation", "none"),
   promptCacheFor: Options.oneOf("5m", "1h")
 } satisfies Options.ShapeOf<AnthropicOptions>
+
+/** Validation table for the options, used by `Options.check`. */
+export const anthropicTable = ProviderOptions.table(shape)

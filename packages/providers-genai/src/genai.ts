@@ -18,6 +18,8 @@ export interface GenaiOptions extends GeminiOptions {
 
 const genaiShape = { ...ProviderOptions.shape, config: Options.anObject } satisfies Options.ShapeOf<GenaiOptions>
 
+const table = ProviderOptions.table(genaiShape)
+
 /**
  * Creates a worker from a Google model, using the Gemini API.
  *
@@ -39,6 +41,6 @@ const genaiShape = { ...ProviderOptions.shape, config: Options.anObject } satisf
  * ```
  */
 export const genai = (model: string, options: GenaiOptions = {}): Worker => {
-  Options.check("genai", options, genaiShape)
+  Options.check("genai", options, table)
   return makeWorker(model, options, transport(model, options))
 }

@@ -25,7 +25,7 @@ export interface GenerativeModel {
 
 const { apiKey: _key, baseURL: _baseURL, fetch: _fetch, headers: _headers, ...modelShape } = ProviderOptions.shape
 
-const optionsShape: Options.ShapeOf<WorkerOptions> = modelShape
+const table = ProviderOptions.table(modelShape satisfies Options.ShapeOf<WorkerOptions>)
 
 /** Merges the settings of a request into those of the model. The SDK would replace each object as a whole. */
 const requestOf = (model: GenerativeModel, body: Body): object => {
@@ -80,7 +80,7 @@ const open = async (model: GenerativeModel, body: Body, signal: AbortSignal) => 
  * ```
  */
 export const generativeModel = (model: GenerativeModel, options: WorkerOptions = {}): Worker => {
-  Options.check("generativeModel", options, optionsShape)
+  Options.check("generativeModel", options, table)
   const name = model.model.replace(/^models\//, "")
   const { cachedContent, generationConfig, safetySettings, systemInstruction, tools } = model
   const secrets = [model.apiKey]

@@ -15,6 +15,8 @@ export interface GoogleOptions extends GeminiOptions {
 
 const googleShape = { ...ProviderOptions.shape, body: Options.anObject } satisfies Options.ShapeOf<GoogleOptions>
 
+const table = ProviderOptions.table(googleShape)
+
 /**
  * Creates a worker from a Google model, using the Gemini API without an SDK. `@divisi/providers-genai` does the same
  * with Google's SDK.
@@ -37,6 +39,6 @@ const googleShape = { ...ProviderOptions.shape, body: Options.anObject } satisfi
  * ```
  */
 export const google = (model: string, options: GoogleOptions = {}): Worker => {
-  Options.check("google", options, googleShape)
+  Options.check("google", options, table)
   return makeWorker(model, options, transport(model, options))
 }

@@ -2,7 +2,7 @@
 
 import { Options } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
-import { Dialects, VendorBatch } from "@divisi/provider-kit"
+import { Dialects, ProviderOptions, VendorBatch } from "@divisi/provider-kit"
 import type OpenAI from "openai"
 import type { ResponseCreateParamsStreaming } from "openai/resources/responses/responses"
 import { capabilitiesOf } from "./capabilities.ts"
@@ -24,6 +24,8 @@ export interface ResponsesOptions extends OpenAiOptions {
   readonly background?: boolean | undefined
 }
 
+const table = ProviderOptions.table({ ...openAiShape, reasoningSummary: Options.text, background: Options.flag })
+
 /**
  * Creates a worker from an OpenAI model, using the Responses API. Prefer it to `openaiChat`.
  *
@@ -44,7 +46,7 @@ export interface ResponsesOptions extends OpenAiOptions {
  * ```
  */
 export const openai = (model: string, options: ResponsesOptions = {}): Worker => {
-  Options.check("openai", options, { ...openAiShape, reasoningSummary: Options.text, background: Options.flag })
+  Options.check("openai", options, table)
   const capabilities = { ...capabilitiesOf(model), ...Request.lacking, ...options.capabilities }
   const isBackground = options.background === true
   const batch = VendorBatch.settingsOf("openai", options.batch)

@@ -2,7 +2,7 @@
 
 import { Options } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
-import { Dialects, VendorBatch } from "@divisi/provider-kit"
+import { Dialects, ProviderOptions, VendorBatch } from "@divisi/provider-kit"
 import type { ChatCompletionCreateParamsStreaming } from "openai/resources/chat/completions"
 import { capabilitiesOf } from "./capabilities.ts"
 import { aboutOpenAi } from "./internal/aboutOpenAi.ts"
@@ -17,6 +17,8 @@ const dialect: Dialect = {
   outputLimit: "max_completion_tokens",
   reasoningFields: { effort: "reasoning_effort", off: "reasoning_effort" }
 }
+
+const table = ProviderOptions.table(openAiShape)
 
 /**
  * Creates a worker from an OpenAI model, using Chat Completions. Use it for seeds and stop sequences, which the
@@ -36,7 +38,7 @@ const dialect: Dialect = {
  * ```
  */
 export const openaiChat = (model: string, options: OpenAiOptions = {}): Worker => {
-  Options.check("openaiChat", options, openAiShape)
+  Options.check("openaiChat", options, table)
   const capabilities = capabilitiesOf(model, options.capabilities)
   const batch = VendorBatch.settingsOf("openaiChat", options.batch)
   const settings = {

@@ -2,7 +2,7 @@
 
 import { type Allowance, Options } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
-import { ApiKey, Dialects } from "@divisi/provider-kit"
+import { ApiKey, Dialects, ProviderOptions } from "@divisi/provider-kit"
 import { capabilitiesOf } from "./capabilities.ts"
 import { type Dialect, readingOf, toBody } from "./internal/chatRequest.ts"
 import { overHttp } from "./internal/lean.ts"
@@ -44,7 +44,7 @@ const compatibleShape = {
   source: Options.text
 } satisfies Options.ShapeOf<CompatibleOptions & { readonly source: string }>
 
-const table = Options.table(compatibleShape, { required: ["baseURL", "model"] })
+const table = ProviderOptions.table(compatibleShape, { required: ["baseURL", "model"] })
 
 /**
  * Capabilities assumed for a model on such a server. A server without tools or schemas reports an error itself, but

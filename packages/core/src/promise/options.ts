@@ -81,31 +81,34 @@ const shape = {
   journal: Options.madeBy("a journal from openJournal()", "append")
 } satisfies Options.ShapeOf<ConductOptions>
 
-/** Option names used by other libraries, mapped to the names used here. */
-const called = {
-  prompt: "question",
-  input: "question",
-  messages: "question: { messages }",
-  system: "question: { question, system }",
-  instructions: "question: { question, system }",
-  model: "pool",
-  models: "pool",
-  workers: "pool",
-  agents: "pool",
-  schema: "output",
-  responseFormat: "output",
-  structuredOutput: "output",
-  timeout: "budget: { durationMillis }",
-  timeoutMs: "budget: { durationMillis }",
-  timeoutMillis: "budget: { durationMillis }",
-  maxTokens: "worker: { maxOutputTokens }",
-  maxOutputTokens: "worker: { maxOutputTokens }",
-  maxCost: "budget: { costUsd }",
-  temperature: "worker: { temperature }",
-  reasoning: "worker: { reasoning }",
-  maxRetries: "retry: { maxAttempts }",
-  abortSignal: "signal"
-}
+/** Option names used by other libraries, by the names used here. */
+const called = Options.aliases({
+  question: "prompt input query task text",
+  "question: { messages }": "messages history chatHistory",
+  "question: { question, system }": "system systemPrompt instructions",
+  pool: "model models workers agents llm",
+  policy: "planner router strategy",
+  output: "schema outputSchema outputType responseFormat structuredOutput",
+  budget: "maxBudget limits",
+  "budget: { durationMillis }": "timeout timeoutMs timeoutMillis",
+  "budget: { costUsd }": "maxCost maxPrice",
+  "worker: { maxOutputTokens }": "maxTokens maxOutputTokens maxCompletionTokens",
+  "worker: { temperature }": "temperature",
+  "worker: { reasoning }": "reasoning reasoningEffort thinking",
+  "retry: { maxAttempts }": "maxRetries retries",
+  maxToolRounds: "stopWhen maxTurns maxIterations maxToolRoundtrips maxToolCalls recursionLimit",
+  signal: "abortSignal abort",
+  tools: "functions toolkit",
+  toolChoice: "functionCall",
+  onEvent: "onChunk onToken onStepFinish onFinish onError onProgress callbacks verbose",
+  "streamAnswer instead of conduct": "stream streaming",
+  telemetry: "experimentalTelemetry tracer",
+  journal: "checkpointer store",
+  runId: "id name",
+  "apiKey of the worker, such as openai(model, { apiKey })": "apiKey",
+  "baseURL of the worker, such as openai(model, { baseURL })": "baseURL",
+  "headers of the worker, such as openai(model, { headers })": "headers"
+})
 
 const table = Options.table(shape, { required: ["question", "pool"], called, rules: settingsRules })
 

@@ -32,24 +32,17 @@ const shape = {
   maxResultCharacters: Options.limit
 } satisfies Options.ShapeOf<ToolOptions<Shape>>
 
-/** Option names used by other libraries, mapped to the names used here. */
-const called = {
-  id: "name",
-  parameters: "input",
-  inputSchema: "input",
-  schema: "input",
-  args: "input",
-  run: "execute",
-  handler: "execute",
-  func: "execute",
-  invoke: "execute",
-  prompt: "description",
-  system: "description",
-  timeout: "timeoutMillis",
-  timeoutMs: "timeoutMillis",
-  maxTokens: "maxResultCharacters",
-  messages: "execute: (input) => …"
-}
+/** Option names used by other libraries, by the names used here. */
+const called = Options.aliases({
+  name: "id title toolName",
+  description: "prompt system instructions",
+  input: "parameters inputSchema schema args argsSchema params",
+  execute: "run handler func fn call invoke callback",
+  needsApproval: "requireApproval confirm",
+  timeoutMillis: "timeout timeoutMs",
+  maxResultCharacters: "maxTokens",
+  "execute: (input) => …": "messages"
+})
 
 const table = Options.table(shape, { required: ["name", "input"], called })
 

@@ -70,26 +70,24 @@ const shape = {
   maxOutputTokens: Options.whole(1)
 } satisfies Options.ShapeOf<WorkerOptions>
 
-/** Option names used by other libraries, mapped to the names used here. */
-const called = {
-  name: "id",
-  model: "id",
-  prompt: "instructions",
-  system: "instructions",
-  execute: "answer",
-  run: "answer",
-  generate: "answer",
-  handler: "answer",
-  messages: "answer: ({ messages }) => …",
-  maxTokens: "maxOutputTokens",
-  price: "pricing",
-  cost: "pricing",
-  tools: "tools of conduct",
-  parameters: "settings",
-  timeout: "worker: { timeoutMillis } of conduct",
-  timeoutMillis: "worker: { timeoutMillis } of conduct",
-  temperature: "worker: { temperature } of conduct"
-}
+/** Option names used by other libraries, by the names used here. */
+const called = Options.aliases({
+  id: "name model",
+  instructions: "prompt system systemPrompt",
+  answer: "execute run generate handler call invoke fn func ask respond",
+  "answer: ({ messages }) => …": "messages input question",
+  maxOutputTokens: "maxTokens",
+  pricing: "price cost",
+  "limits: { contextTokens }": "contextWindow maxInputTokens",
+  settings: "parameters",
+  provider: "vendor",
+  "tools of conduct": "tools",
+  "output of conduct": "schema output responseFormat",
+  "worker: { timeoutMillis } of conduct": "timeout timeoutMs timeoutMillis",
+  "worker: { temperature } of conduct": "temperature",
+  "retry: { maxAttempts } of conduct": "maxRetries retries",
+  "openai(model, { apiKey }) instead of worker": "apiKey baseURL"
+})
 
 const table = Options.table(shape, { required: ["id", "answer"], called })
 
