@@ -1,4 +1,5 @@
 /** API keys from options or environment variables. */
+import type { WorkerErrorReason } from "@divisi/core/Worker"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 
@@ -11,7 +12,8 @@ export type ApiKey = string | Redacted.Redacted<string> | { readonly env: string
  * **Details**
  *
  * Fails with a message for the `detail` of an `Authentication` error: it names the unset variable, or states that the
- * key is empty. An empty key is not replaced by one from the environment, which may belong to another account.
+ * key is empty. An empty key is not replaced by one from the environment, which may belong to another account. The
+ * label of a key from the environment is its variable.
  *
  * **Example**
  *
@@ -34,6 +36,51 @@ export const resolve = (
     return Redacted.value(key) === "" ? Result.fail("the API key is empty") : Result.succeed(key)
   }
   const names = apiKey === undefined ? variables : [apiKey.env]
-  const found = names.map((name) => process.env[name]).find((value) => value !== undefined && value !== "")
-  return found === undefined ? Result.fail(`${names.join(" or ")} is not set`) : Result.succeed(Redacted.make(found))
+  const label = names.find((name) => process.env[name])
+  return label === undefined
+    ? Result.fail(`${names.join(" or ")} is not set`)
+    : Result.succeed(Redacted.make(process.env[label]!, { label }))
 }
+
+/**
+ * Returns the reason for a call without a usable key. `detail` is the failure of {@link resolve}.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { ApiKey } from "@divisi/provider-kit"
+ *
+ * ApiKey.missing("ACME_API_KEY is not set").remedy // => "set it, or pass a key as apiKey"
+ * ```
+ */
+export const missing = (detail: string): Extract<WorkerErrorReason, { readonly _tag: "Authentication" }> => ({
+  _tag: "Authentication",
+  detail,
+  remedy: "set it, or pass a key as apiKey"
+})
+
+/** The key of a request: `undefined` if none is sent, and `"unknown"` if the caller's own headers may contain it. */
+export type Sent = Redacted.Redacted<string> | "unknown" | undefined
+
+const remedyOf = (key: Exclude<Sent, "unknown">, host: string): string =>
+  key === undefined
+    ? `no key was sent. If ${host} needs one, set the option apiKey or the vendor's variable, such as VLLM_API_KEY`
+    : `check that ${key.label ?? "the option apiKey"} is a valid key for ${host}`
+
+/**
+ * Adds to the reason of a refused key where the key is from and what to check. The variable or option is named, and the
+ * value is not shown.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { ApiKey } from "@divisi/provider-kit"
+ * import * as Redacted from "effect/Redacted"
+ *
+ * const key = Redacted.make("sk-1", { label: "ACME_API_KEY" })
+ * ApiKey.explain({ _tag: "Authentication" }, key, "api.acme.com")
+ * // => { _tag: "Authentication", remedy: "check that ACME_API_KEY is a valid key for api.acme.com" }
+ * ```
+ */
+export const explain = (reason: WorkerErrorReason, key: Sent, host: string): WorkerErrorReason =>
+  reason._tag === "Authentication" && key !== "unknown" ? { ...reason, remedy: remedyOf(key, host) } : reason

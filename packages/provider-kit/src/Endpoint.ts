@@ -2,7 +2,8 @@
  * Resolves the address and secrets of a vendor's API, and creates the `fetch` for calling it. For authors of providers.
  */
 import type { WorkerErrorReason } from "@divisi/core/Worker"
-import { Failure } from "./VendorError.ts"
+import * as ApiKey from "./ApiKey.ts"
+import { Failure, fromConnection, fromThrown } from "./VendorError.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -112,6 +113,13 @@ const beginning = async (body: ReadableStream<Uint8Array>): Promise<Blob> => {
 const shortened = async ({ body, headers, status }: Response): Promise<Response> =>
   new Response(body === null ? null : await beginning(body), { status, headers })
 
+const urlOf = (input: string | URL | Request): string => (input instanceof Request ? input.url : String(input))
+
+const hostOf = (url: string): string | undefined => (URL.canParse(url) ? new URL(url).host : undefined)
+
+const unconnected = (error: unknown, url: string, secrets: ReadonlyArray<string>): Failure =>
+  new Failure(fromThrown(error, (error) => fromConnection(error, { host: hostOf(url), secrets })))
+
 const withQuery = (input: string | URL | Request, query: URLSearchParams): string | URL | Request => {
   if (input instanceof Request || query.size === 0) return input
   const url = new URL(input)
@@ -125,7 +133,8 @@ const withQuery = (input: string | URL | Request, query: URLSearchParams): strin
  *
  * **Details**
  *
- * At most 1 MB of an unsuccessful response is read. Pass it to clients that are not created by a provider.
+ * At most 1 MB of an unsuccessful response is read. A failed connection fails with the host and what to do, unless the
+ * request was aborted. Pass it to clients that are not created by a provider.
  *
  * **Example**
  *
@@ -136,11 +145,19 @@ const withQuery = (input: string | URL | Request, query: URLSearchParams): strin
  * ```
  */
 export const fetchWithoutRedirects =
-  (fetch?: typeof globalThis.fetch, query: URLSearchParams = new URLSearchParams()): typeof globalThis.fetch =>
+  (
+    fetch?: typeof globalThis.fetch,
+    query: URLSearchParams = new URLSearchParams(),
+    secrets: ReadonlyArray<string> = []
+  ): typeof globalThis.fetch =>
   async (input, init) => {
-    const response = await (fetch ?? globalThis.fetch)(withQuery(input, query), { ...init, redirect: "manual" })
+    const url = urlOf(input)
+    const sent = (fetch ?? globalThis.fetch)(withQuery(input, query), { ...init, redirect: "manual" })
+    const response = await sent.catch((error: unknown) => {
+      throw init?.signal?.aborted ? error : unconnected(error, url, secrets)
+    })
     const isRedirect = response.redirected || response.type === "opaqueredirect" || redirects.has(response.status)
-    if (isRedirect) throw refuseRedirect(response, input instanceof Request ? input.url : String(input))
+    if (isRedirect) throw refuseRedirect(response, url)
     return response.ok ? response : shortened(response)
   }
 
@@ -243,17 +260,22 @@ const parsed = (text: string): unknown => {
 
 /**
  * Returns a `fetch` that fails on an unsuccessful response, with the reason from `reasonOf`. SDKs omit parts of error
- * responses and fail on some bodies.
+ * responses and fail on some bodies. If `key` was refused, the error names its variable or option.
  */
 export const refusing =
-  (fetch: typeof globalThis.fetch, reasonOf: (refused: Refused) => WorkerErrorReason): typeof globalThis.fetch =>
+  (
+    fetch: typeof globalThis.fetch,
+    reasonOf: (refused: Refused) => WorkerErrorReason,
+    key: ApiKey.Sent
+  ): typeof globalThis.fetch =>
   async (input, init) => {
     const response = await fetch(input, init)
     if (response.ok) return response
     const text = await response.text()
     const { headers, status } = response
     const reason = reasonOf({ status, headers, text, body: parsed(text) })
-    throw new Failure(hinted(reason, status, input instanceof Request ? input.url : String(input)))
+    const url = urlOf(input)
+    throw new Failure(ApiKey.explain(hinted(reason, status, url), key, hostOf(url) ?? "this server"))
   }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -287,10 +309,11 @@ const withoutSlashes = (address: string): string => {
  */
 export const make = (options: Options): Endpoint => {
   const url = read(options)
+  const secrets = secretsOf(options, url)
   return {
     baseURL: url && withoutSlashes(`${url.origin}${url.pathname}`),
     query: url?.search ?? "",
-    fetch: fetchWithoutRedirects(options.fetch, url?.searchParams),
-    secrets: secretsOf(options, url)
+    fetch: fetchWithoutRedirects(options.fetch, url?.searchParams, secrets),
+    secrets
   }
 }

@@ -144,34 +144,62 @@ const starts: Readonly<Record<number, string>> = { 11434: "ollama serve", 1234: 
 
 const isThisMachine = (address: string): boolean => address === "::1" || address.startsWith("127.")
 
-/** Describes a refused connection or an unknown host. Returns `undefined` for other errors. */
-const unreachable = (error: unknown): string | undefined => {
-  const { address, code, errors, hostname, port } = (error ?? {}) as {
-    readonly address?: unknown
-    readonly code?: unknown
-    readonly errors?: unknown
-    readonly hostname?: unknown
-    readonly port?: unknown
-  }
-  // A name with several addresses: each has its error.
-  if (Array.isArray(errors) && errors.length > 0) return unreachable(errors.at(-1))
-  if (code === "ENOTFOUND" && typeof hostname === "string") return `the host ${hostname} is unknown`
-  if (code !== "ECONNREFUSED" || typeof address !== "string" || typeof port !== "number") return undefined
-  const place = `no server listens at ${address.includes(":") ? `[${address}]` : address}:${port}`
-  if (!isThisMachine(address)) return place
+/** A failed connection: what happened, and what to do if the general advice is too vague. */
+interface Disconnected {
+  readonly detail: string
+  readonly remedy?: string | undefined
+}
+
+const online = "check the host name in the base URL, and that this machine is online"
+const proxied = "check the connection. Behind a proxy, set HTTPS_PROXY and NODE_USE_ENV_PROXY=1"
+
+/** Failures for which the error code is more helpful than the message, which may be as vague as "fetch failed". */
+const byCode: ReadonlyArray<readonly [codes: RegExp, what: (host: string) => string, remedy: string]> = [
+  [/^ENOTFOUND$/, (host) => `the host ${host} is unknown`, online],
+  [/^EAI_AGAIN$/, (host) => `the DNS server did not resolve ${host}`, online],
+  [/^E(?:NET|HOST)(?:UNREACH|DOWN)$/, (host) => `${host} cannot be reached over this machine's network`, online],
+  [/^(?:ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, (host) => `${host} did not accept the connection in time`, proxied],
+  [
+    /CERT|^UNABLE_TO_/,
+    (host) => `the certificate of ${host} is not trusted`,
+    "if a proxy inspects the traffic, set NODE_EXTRA_CA_CERTS to the file with its certificate"
+  ]
+]
+
+const isText = (value: unknown): value is string => typeof value === "string"
+
+/** Describes a refused connection. */
+const refusedAt = (address: string, port: number): Disconnected => {
+  const detail = `no server listens at ${address.includes(":") ? `[${address}]` : address}:${port}`
+  if (!isThisMachine(address)) return { detail }
   const start = starts[port]
-  return start === undefined ? `${place}, start it` : `${place}, start it with "${start}"`
+  return { detail, remedy: start === undefined ? "start the server" : `start it with "${start}"` }
+}
+
+const disconnected = (error: unknown, host: string | undefined): Disconnected => {
+  const { address, code, errors, hostname, message, name, port } = (error ?? {}) as Readonly<Record<string, unknown>>
+  // A name with several addresses: each has its error.
+  if (Array.isArray(errors) && errors.length > 0) return disconnected(errors.at(-1), host)
+  if (code === "ECONNREFUSED" && isText(address) && typeof port === "number") return refusedAt(address, port)
+  const place = isText(hostname) ? hostname : host
+  const row = isText(code) && place !== undefined ? byCode.find(([codes]) => codes.test(code)) : undefined
+  if (row !== undefined && place !== undefined) return { detail: row[1](place), remedy: row[2] }
+  const said = [message, code, name].find((text) => isText(text) && text !== "") ?? String(error)
+  return { detail: place === undefined || String(said).includes(place) ? String(said) : `${place}: ${said}` }
 }
 
 /**
- * Returns the reason for a failed connection. The innermost cause is specific; the outer ones contain only "fetch
- * failed".
+ * Returns the reason for a failed connection to `host`. The innermost cause is specific; the outer ones contain only
+ * "fetch failed".
  */
-export const fromConnection = (error: unknown, { secrets }: Pick<Surroundings, "secrets">): WorkerErrorReason => {
+export const fromConnection = (
+  error: unknown,
+  { host, secrets }: Pick<Surroundings, "secrets"> & { readonly host?: string | undefined }
+): WorkerErrorReason => {
   const inner = FailedCall.causesOf(error).at(-1)
-  const code = typeof inner?.code === "string" ? inner.code : undefined
-  const message = unreachable(inner) ?? (inner instanceof Error ? inner.message || code || inner.name : String(error))
-  return { _tag: /TIMEOUT|TIMEDOUT/.test(code ?? "") ? "Timeout" : "Network", detail: detail(message, secrets) }
+  const { remedy, ...failed } = disconnected(inner ?? error, host)
+  const _tag = /TIMEOUT|TIMEDOUT/.test(String(inner?.code)) ? "Timeout" : "Network"
+  return defined({ _tag, detail: detail(failed.detail, secrets), remedy }) as WorkerErrorReason
 }
 
 /**

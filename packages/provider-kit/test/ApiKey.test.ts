@@ -1,3 +1,4 @@
+import { WorkerError } from "@divisi/core/Worker"
 import { assert, describe, it } from "@effect/vitest"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -24,6 +25,37 @@ describe("a key", () => {
     process.env.DIVISI_TEST_KEY = ""
     assert.strictEqual(said(undefined, ["DIVISI_TEST_KEY", "B_KEY"]), "! DIVISI_TEST_KEY or B_KEY is not set")
     delete process.env.DIVISI_TEST_KEY
+  })
+
+  it("of the environment has its variable as its label", () => {
+    process.env.DIVISI_TEST_KEY = "from the environment"
+    const label = (apiKey: ApiKey.ApiKey | undefined, variables: ReadonlyArray<string>) =>
+      Result.getOrThrow(ApiKey.resolve(apiKey, variables)).label
+    assert.strictEqual(label(undefined, ["DIVISI_TEST_NO_KEY", "DIVISI_TEST_KEY"]), "DIVISI_TEST_KEY")
+    assert.strictEqual(label({ env: "DIVISI_TEST_KEY" }, []), "DIVISI_TEST_KEY")
+    assert.isUndefined(label("given", ["DIVISI_TEST_KEY"]))
+    delete process.env.DIVISI_TEST_KEY
+  })
+
+  it("that is refused is named by its variable or option, never by its value", () => {
+    const message = (key: ApiKey.Sent) =>
+      new WorkerError({
+        worker: "acme:tiny",
+        reason: ApiKey.explain({ _tag: "Authentication", detail: "no entry" }, key, "api.acme.com")
+      }).message
+    const start = "acme:tiny refused the credentials (no entry): "
+    assert.strictEqual(
+      message(Redacted.make("sk-secret", { label: "ACME_API_KEY" })),
+      `${start}check that ACME_API_KEY is a valid key for api.acme.com.`
+    )
+    assert.strictEqual(
+      message(Redacted.make("sk-secret")),
+      `${start}check that the option apiKey is a valid key for api.acme.com.`
+    )
+    assert.include(message(undefined), `${start}no key was sent. If api.acme.com needs one, set the option apiKey`)
+    assert.strictEqual(message("unknown"), `${start}check its API key.`)
+    const other = { _tag: "Quota" } as const
+    assert.strictEqual(ApiKey.explain(other, undefined, "api.acme.com"), other)
   })
 
   it("does not appear in anything that is printed", () => {

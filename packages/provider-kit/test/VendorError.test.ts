@@ -78,28 +78,52 @@ describe("retryAfterMillis", () => {
 describe("fromConnection", () => {
   const refused = (address: string, port: number) =>
     Object.assign(new Error(`connect ECONNREFUSED ${address}:${port}`), { code: "ECONNREFUSED", address, port })
-  const detailOf = (cause: unknown) => {
-    const { _tag, detail = "" } = VendorError.fromConnection(new TypeError("fetch failed", { cause }), {})
-    assert.strictEqual(_tag, "Network")
-    return detail
-  }
+  const reasonOf = (cause: unknown, host?: string) =>
+    VendorError.fromConnection(new TypeError("fetch failed", { cause }), { host })
 
   it("says how a server of this machine is started, where none listens", () => {
-    const started = 'no server listens at 127.0.0.1:11434, start it with "ollama serve"'
-    assert.strictEqual(detailOf(refused("127.0.0.1", 11_434)), started)
+    const started = {
+      _tag: "Network",
+      detail: "no server listens at 127.0.0.1:11434",
+      remedy: 'start it with "ollama serve"'
+    }
+    assert.deepStrictEqual<unknown>(reasonOf(refused("127.0.0.1", 11_434)), started)
     const both = new AggregateError([refused("::1", 11_434), refused("127.0.0.1", 11_434)])
-    assert.strictEqual(detailOf(Object.assign(both, { code: "ECONNREFUSED" })), started)
-    assert.strictEqual(
-      detailOf(refused("::1", 1_234)),
-      'no server listens at [::1]:1234, start it with "lms server start"'
-    )
-    assert.strictEqual(detailOf(refused("127.0.0.1", 9_999)), "no server listens at 127.0.0.1:9999, start it")
-    assert.strictEqual(detailOf(refused("10.0.0.7", 11_434)), "no server listens at 10.0.0.7:11434")
+    assert.deepStrictEqual<unknown>(reasonOf(Object.assign(both, { code: "ECONNREFUSED" })), started)
+    assert.deepStrictEqual<unknown>(reasonOf(refused("::1", 1_234)), {
+      _tag: "Network",
+      detail: "no server listens at [::1]:1234",
+      remedy: 'start it with "lms server start"'
+    })
+    assert.deepInclude(reasonOf(refused("127.0.0.1", 9_999)), { remedy: "start the server" })
+    assert.deepStrictEqual<unknown>(reasonOf(refused("10.0.0.7", 11_434)), {
+      _tag: "Network",
+      detail: "no server listens at 10.0.0.7:11434"
+    })
   })
 
-  it("says that a host is unknown", () => {
+  it.each<[code: string, tag: "Network" | "Timeout", detail: string, remedy: RegExp]>([
+    ["ENOTFOUND", "Network", "the host api.acme.com is unknown", /online/],
+    ["EAI_AGAIN", "Network", "the DNS server did not resolve api.acme.com", /online/],
+    ["ENETUNREACH", "Network", "api.acme.com cannot be reached over this machine's network", /online/],
+    ["UND_ERR_CONNECT_TIMEOUT", "Timeout", "api.acme.com did not accept the connection in time", /HTTPS_PROXY/],
+    ["SELF_SIGNED_CERT_IN_CHAIN", "Network", "the certificate of api.acme.com is not trusted", /NODE_EXTRA_CA_CERTS/],
+    ["UNABLE_TO_GET_ISSUER_CERT", "Network", "the certificate of api.acme.com is not trusted", /NODE_EXTRA_CA_CERTS/]
+  ])("explains %s by the host, and says what to do", (code, tag, detail, remedy) => {
+    const reason = reasonOf(Object.assign(new Error("it failed"), { code }), "api.acme.com")
+    assert.deepInclude(reason, { _tag: tag, detail })
+    assert.match("remedy" in reason ? (reason.remedy ?? "") : "", remedy)
+  })
+
+  it("names the host of any other failure once", () => {
+    assert.deepStrictEqual<unknown>(reasonOf(new Error("other side closed"), "api.acme.com"), {
+      _tag: "Network",
+      detail: "api.acme.com: other side closed"
+    })
+    const named = new Error("getaddrinfo failed for api.acme.com")
+    assert.deepInclude(reasonOf(named, "api.acme.com"), { detail: "getaddrinfo failed for api.acme.com" })
     const unknown = Object.assign(new Error("getaddrinfo ENOTFOUND gpu-1"), { code: "ENOTFOUND", hostname: "gpu-1" })
-    assert.strictEqual(detailOf(unknown), "the host gpu-1 is unknown")
+    assert.deepInclude(reasonOf(unknown), { detail: "the host gpu-1 is unknown" })
   })
 })
 

@@ -4,7 +4,8 @@ import { assert, describe, it } from "@effect/vitest"
 const notFound = async (url: string): Promise<string> => {
   const fetch = Endpoint.refusing(
     async () => new Response("no route", { status: 404 }),
-    ({ text }) => ({ _tag: "InvalidRequest", detail: text })
+    ({ text }) => ({ _tag: "InvalidRequest", detail: text }),
+    undefined
   )
   const failure = await fetch(url).then(
     () => undefined,

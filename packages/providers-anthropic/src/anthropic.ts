@@ -10,7 +10,7 @@ import { vendorOf } from "./internal/batches.ts"
 import { defaultTimeoutMillis, makeClient, rateLimitHeaders } from "./internal/client.ts"
 import { toReason } from "./internal/errors.ts"
 import { type Body, type Target, toBody } from "./internal/request.ts"
-import { type AnthropicOptions, anthropicShape, type Defaults } from "./options.ts"
+import { type AnthropicOptions, anthropicTable, type Defaults } from "./options.ts"
 import { priceOf } from "./prices.ts"
 
 /**
@@ -60,7 +60,7 @@ const calls = (
   worker: string,
   options: AnthropicOptions,
   target: Target,
-  key: string,
+  key: Redacted.Redacted<string>,
   endpoint: Endpoint.Endpoint
 ): Pick<Worker, "generate" | "recovery"> => {
   const client = makeClient(options, key, endpoint)
@@ -130,7 +130,7 @@ const calls = (
  * ```
  */
 export const anthropic = (model: string, options: AnthropicOptions = {}): Worker => {
-  Options.check("anthropic", options, anthropicShape)
+  Options.check("anthropic", options, anthropicTable)
   const limits = options.limits ?? limitsOf(model)
   const target = targetOf(model, options, limits)
   const isBatch = options.batch !== undefined && options.batch !== false
@@ -155,7 +155,7 @@ export const anthropic = (model: string, options: AnthropicOptions = {}): Worker
     limits,
     maxOutputTokens: options.maxOutputTokens,
     ...(Result.isFailure(resolved)
-      ? { generate: () => VendorStream.fail(id, { _tag: "Authentication", detail: resolved.failure }) }
-      : calls(id, options, target, key, endpoint))
+      ? { generate: () => VendorStream.fail(id, ApiKey.missing(resolved.failure)) }
+      : calls(id, options, target, resolved.success, endpoint))
   }
 }

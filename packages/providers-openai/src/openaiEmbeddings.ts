@@ -4,9 +4,8 @@ import { Options as Tables } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
 import { WorkerError } from "@divisi/core/Worker"
 import { ApiKey, VendorJson as Json, VendorError } from "@divisi/provider-kit"
-import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import { connect, timeoutMillis } from "./internal/client.ts"
+import { connect, sentKey, timeoutMillis } from "./internal/client.ts"
 import { reasonOf } from "./internal/errors.ts"
 import type { OpenAiOptions } from "./options.ts"
 
@@ -87,15 +86,19 @@ export const openaiEmbeddings = (model: string, options: EmbeddingsOptions = {})
   const { apiKey, baseURL, dimensions, maxCharacters = 16_000, maxRetries = 3 } = options
   const isOther = baseURL !== undefined
   const key = isOther && apiKey === undefined ? undefined : ApiKey.resolve(apiKey, ["OPENAI_API_KEY"])
-  const secret = key !== undefined && Result.isSuccess(key) ? Redacted.value(key.success) : ""
+  const keyed = key && Result.getOrElse(key, () => undefined)
   const account = { organization: options.organization, project: options.project }
-  const { client, secrets } = connect(model, options, secret === "" ? undefined : secret, {
+  const {
+    baseURL: address,
+    client,
+    secrets
+  } = connect(model, options, keyed, {
     organization: account.organization ?? (isOther ? null : undefined),
     project: account.project ?? (isOther ? null : undefined)
   })
   return async (texts, signal) => {
     if (key !== undefined && Result.isFailure(key)) {
-      throw new WorkerError({ worker: model, reason: { _tag: "Authentication", detail: key.failure } })
+      throw new WorkerError({ worker: model, reason: ApiKey.missing(key.failure) })
     }
     try {
       const { data } = await client.embeddings.create(
@@ -112,7 +115,10 @@ export const openaiEmbeddings = (model: string, options: EmbeddingsOptions = {})
       return pointsOf(data, texts.length)
     } catch (error) {
       const reason = VendorError.fromThrown(error, (error) => reasonOf(error, { secrets, nowMillis: Date.now() }))
-      throw new WorkerError({ worker: model, reason })
+      throw new WorkerError({
+        worker: model,
+        reason: ApiKey.explain(reason, sentKey(keyed, options), new URL(address).host)
+      })
     }
   }
 }

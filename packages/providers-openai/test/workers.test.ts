@@ -20,6 +20,21 @@ describe("options", () => {
     )
     assert.throws(() => openaiChat("gpt-5", { limits: { contextToken: 1 } } as never), '"limits.contextTokens"?')
   })
+
+  it.each([
+    ["maxTokens", "maxOutputTokens"],
+    ["max_completion_tokens", "maxOutputTokens"],
+    ["system", "instructions"],
+    ["timeout", "timeoutMillis"],
+    ["stop", "stopSequences"],
+    ["reasoning_effort", "reasoning"],
+    ["defaultHeaders", "headers"],
+    ["maxRetries", "retry: { maxAttempts } of the run"],
+    ["tools", "tools of the run"],
+    ["model", "the first argument"]
+  ])("%s of other libraries is refused with ours", (name, ours) => {
+    assert.throws(() => openai("gpt-5", { [name]: "x" } as never), `option "${name}" does not exist. Use "${ours}".`)
+  })
 })
 
 const run = (worker: Worker, request: Partial<WorkerRequest> = {}): Promise<ReadonlyArray<WorkerPart>> =>
@@ -368,5 +383,39 @@ describe("prices", () => {
       assert.match(date, /^\d{4}-\d{2}-\d{2}$/)
       if (cachedInputPerMillion !== undefined) assert.isBelow(cachedInputPerMillion, inputPerMillion)
     }
+  })
+})
+
+describe("a failed call", () => {
+  const refusing = [Script.refusal("authentication", { echo: "no entry" })]
+
+  it("with a refused key names its variable or option and the host, never its value", async () => {
+    await using server = await WireServer.start(OpenAiChat.dialect, [...refusing, ...refusing, ...refusing])
+    const baseURL = `${server.url}/v1`
+    const host = new URL(server.url).host
+    const message = async (worker: Worker) => (await failure(worker)).message
+    const fromVariable = await withEnvironment({ DIVISI_TEST_KEY: "sk-secret-secret" }, async () =>
+      message(openaiCompatible({ baseURL, model: "m", apiKey: { env: "DIVISI_TEST_KEY" } }))
+    )
+    assert.include(fromVariable, `: check that DIVISI_TEST_KEY is a valid key for ${host}.`)
+    assert.notInclude(fromVariable, "sk-secret")
+    const fromOption = await message(openaiChat("gpt-5", { baseURL, apiKey: "sk-secret-secret" }))
+    assert.include(fromOption, `: check that the option apiKey is a valid key for ${host}.`)
+    assert.include(await message(openaiCompatible({ baseURL, model: "m" })), `no key was sent. If ${host} needs one`)
+  })
+
+  it("without a key says which variable to set", async () => {
+    const { message } = await withEnvironment({ OPENAI_API_KEY: undefined }, () => failure(openai("gpt-5")))
+    assert.include(message, "(OPENAI_API_KEY is not set): set it, or pass a key as apiKey.")
+  })
+
+  it.each([
+    ["over undici", (baseURL: string) => openaiCompatible({ baseURL, model: "m" })],
+    ["over fetch", (baseURL: string) => openaiCompatible({ baseURL, model: "m", fetch: globalThis.fetch })],
+    ["through the SDK", (baseURL: string) => openai("gpt-5", { baseURL, apiKey: "k" })]
+  ])("%s names a host that is not there, and says what to do", async (_, make) => {
+    const { message } = await failure(make("http://nowhere.invalid/v1"))
+    assert.include(message, "nowhere.invalid")
+    assert.match(message, /online\.$/)
   })
 })

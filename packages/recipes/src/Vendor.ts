@@ -6,7 +6,7 @@
  */
 import type { Worker, WorkerRequest } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
-import type * as Redacted from "effect/Redacted"
+import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { type Environment, read } from "./Environment.ts"
 
@@ -194,9 +194,9 @@ export const environment = (
     ])
   )
 
-/** Returns the value of the first variable that is set. */
+/** Returns the first variable that is set. */
 const firstSet = (names: ReadonlyArray<string>, environment: Environment): string | undefined =>
-  names.map((name) => environment[name]).find((value) => value !== undefined && value !== "")
+  names.find((name) => environment[name])
 
 /** Returns the vendor with a name: a known vendor, or a server whose base URL is set in the environment. */
 export const find = (known: ReadonlyArray<Vendor>, name: string, environment: Environment): Vendor | undefined => {
@@ -228,7 +228,11 @@ export const explain = (known: ReadonlyArray<Vendor>, worker: string, problem: P
 
 /** Returns the key and base URL for a vendor from the environment. */
 export const connection = (vendor: Vendor, environment: Environment): Connection => {
-  const apiKey = firstSet(vendor.keys, environment)
-  const baseURL = firstSet(vendor.baseURLs, environment)
-  return { apiKey, baseURL }
+  const label = firstSet(vendor.keys, environment)
+  const address = firstSet(vendor.baseURLs, environment)
+  return {
+    // Errors of a refused key name its label.
+    apiKey: label === undefined ? undefined : Redacted.make(environment[label]!, { label }),
+    baseURL: address === undefined ? undefined : environment[address]
+  }
 }

@@ -301,7 +301,10 @@ export type Forward = (
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Why a call failed. Providers map each vendor error to one of these reasons. */
+/**
+ * Why a call failed. Providers map each vendor error to one of these reasons. A `remedy` says what to do, and replaces
+ * the general advice in the error's message.
+ */
 export type WorkerErrorReason =
   | {
       readonly _tag: "RateLimited"
@@ -313,12 +316,12 @@ export type WorkerErrorReason =
       readonly retryAfterMillis?: number
       readonly detail?: string
     }
-  | { readonly _tag: "Timeout"; readonly afterMillis?: number; readonly detail?: string }
-  | { readonly _tag: "Network"; readonly detail?: string }
+  | { readonly _tag: "Timeout"; readonly afterMillis?: number; readonly detail?: string; readonly remedy?: string }
+  | { readonly _tag: "Network"; readonly detail?: string; readonly remedy?: string }
   /** If `remedy` is set, the call is not retried, because it would fail again in the same way. */
   | { readonly _tag: "Malformed"; readonly detail?: string; readonly remedy?: string }
   | { readonly _tag: "InvalidRequest"; readonly detail?: string }
-  | { readonly _tag: "Authentication"; readonly detail?: string }
+  | { readonly _tag: "Authentication"; readonly detail?: string; readonly remedy?: string }
   | { readonly _tag: "Quota"; readonly detail?: string }
   | { readonly _tag: "ContentFiltered"; readonly detail?: string }
   | {

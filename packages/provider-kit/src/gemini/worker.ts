@@ -120,11 +120,12 @@ export const overConnection = (model: string, options: WorkerOptions, connection
 export const makeWorker = (model: string, options: GeminiOptions, transport: Transport): Worker => {
   const id = options.id ?? `${transport.name}:${model}`
   const resolved = ApiKey.resolve(options.apiKey, variables)
-  const key = Result.isSuccess(resolved) ? Redacted.value(resolved.success) : ""
+  const keyed = Result.getOrElse(resolved, () => undefined)
+  const key = keyed === undefined ? "" : Redacted.value(keyed)
   const { baseURL: given, fetch, headers } = options
   const endpoint = Endpoint.make({ worker: id, baseURL: given, variables: transport.baseURLs, fetch, headers, key })
   const { baseURL, secrets } = endpoint
-  const send = transport.connect(key, { baseURL, fetch: Endpoint.refusing(endpoint.fetch, reasonOfRefused) })
+  const send = transport.connect(key, { baseURL, fetch: Endpoint.refusing(endpoint.fetch, reasonOfRefused, keyed) })
   const worker = overConnection(model, options, {
     id,
     settings: { baseURL },
@@ -135,5 +136,5 @@ export const makeWorker = (model: string, options: GeminiOptions, transport: Tra
   })
   return Result.isSuccess(resolved)
     ? worker
-    : { ...worker, generate: () => VendorStream.fail(id, { _tag: "Authentication", detail: resolved.failure }) }
+    : { ...worker, generate: () => VendorStream.fail(id, ApiKey.missing(resolved.failure)) }
 }

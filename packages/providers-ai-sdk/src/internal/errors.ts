@@ -23,11 +23,16 @@ const mapped = (error: unknown, surroundings: VendorError.Surroundings): WorkerE
 }
 
 const fromCall = (error: APICallError, surroundings: VendorError.Surroundings): WorkerErrorReason => {
-  const { message, responseBody, responseHeaders = {}, statusCode } = error
-  if (statusCode === undefined) return { _tag: "Network", detail: VendorError.detail(message, surroundings.secrets) }
+  const { message, responseBody, responseHeaders = {}, statusCode, url } = error
+  const host = URL.canParse(url) ? new URL(url).host : undefined
+  if (statusCode === undefined) return VendorError.fromConnection(error, { host, secrets: surroundings.secrets })
   const headers = new Headers(responseHeaders)
   const text = responseBody || message
-  return Dialects.Errors.reasonOfRefused({ status: statusCode, headers, text, body: parsed(text) }, surroundings)
+  const refused = { status: statusCode, headers, text, body: parsed(text) }
+  const reason = Dialects.Errors.reasonOfRefused(refused, surroundings)
+  return reason._tag === "Authentication"
+    ? { ...reason, remedy: `check the API key that its AI SDK provider sends to ${host ?? "the vendor"}` }
+    : reason
 }
 
 const parsed = (text: string): unknown => {

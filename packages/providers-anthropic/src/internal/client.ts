@@ -2,6 +2,7 @@
 import Anthropic from "@anthropic-ai/sdk"
 import type { Allowance } from "@divisi/core"
 import { Endpoint } from "@divisi/provider-kit"
+import * as Redacted from "effect/Redacted"
 import type { AnthropicOptions } from "../options.ts"
 import { reasonOfRefused } from "./errors.ts"
 
@@ -26,13 +27,17 @@ export const rateLimitHeaders: Allowance.HeaderNames = {
 }
 
 /** Creates a client that neither retries nor logs, and uses no credentials except the key. */
-export const makeClient = (options: AnthropicOptions, key: string, { baseURL, fetch }: Endpoint.Endpoint): Anthropic =>
+export const makeClient = (
+  options: AnthropicOptions,
+  key: Redacted.Redacted<string>,
+  { baseURL, fetch }: Endpoint.Endpoint
+): Anthropic =>
   new Anthropic({
-    apiKey: key,
+    apiKey: Redacted.value(key),
     maxRetries: 0,
     timeout: options.timeoutMillis ?? defaultTimeoutMillis,
     logLevel: "off",
     baseURL: baseURL ?? null,
     defaultHeaders: options.headers,
-    fetch: Endpoint.refusing(fetch, reasonOfRefused)
+    fetch: Endpoint.refusing(fetch, reasonOfRefused, key)
   })

@@ -53,10 +53,13 @@ const fromPart = (error: unknown, surroundings: VendorError.Surroundings): Worke
 
 const fromReason = (reason: AiError.AiErrorReason, surroundings: VendorError.Surroundings): WorkerErrorReason => {
   if (reason._tag === "NetworkError") {
-    const _tag = reason.reason === "TransportError" ? "Network" : "InvalidRequest"
     const detail = VendorError.detail(reason.description ?? reason.message, surroundings.secrets)
     // Effect's client retains the error from `fetch`, for example for a redirect that is not followed.
-    return VendorError.fromThrown(reason.cause, () => ({ _tag, detail }))
+    return VendorError.fromThrown(reason.cause, (cause) =>
+      reason.reason === "TransportError"
+        ? VendorError.fromConnection(cause ?? reason, surroundings)
+        : { _tag: "InvalidRequest", detail }
+    )
   }
   const { body, response } = ("http" in reason ? reason.http : undefined) ?? {}
   const header = (name: string) => {

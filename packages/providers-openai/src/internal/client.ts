@@ -1,6 +1,7 @@
 /** Creates SDK clients without retries and logs, and collects the secrets that they hold. */
 import type { Allowance } from "@divisi/core"
-import { Endpoint } from "@divisi/provider-kit"
+import { type ApiKey, Endpoint } from "@divisi/provider-kit"
+import * as Redacted from "effect/Redacted"
 import OpenAI from "openai"
 import type { WorkerOptions } from "../options.ts"
 
@@ -27,6 +28,10 @@ export const timeoutMillis = (options: ClientOptions): number => Math.min(option
 /** The worker options that are used by its client. */
 type ClientOptions = Pick<WorkerOptions, "baseURL" | "fetch" | "headers" | "timeoutMillis">
 
+/** Returns the key that requests carry, as far as it is known: without one, headers may contain it. */
+export const sentKey = (key: Redacted.Redacted<string> | undefined, { headers }: ClientOptions): ApiKey.Sent =>
+  key ?? (headers === undefined ? undefined : "unknown")
+
 interface Identity {
   readonly organization?: string | null | undefined
   readonly project?: string | null | undefined
@@ -51,21 +56,22 @@ export interface Connected extends Pick<Endpoint.Endpoint, "fetch" | "secrets"> 
 export const connect = (
   worker: string,
   options: ClientOptions,
-  key: string | undefined,
+  key: Redacted.Redacted<string> | undefined,
   identity: Identity
 ): Connected => {
   const { headers } = options
+  const secret = key && Redacted.value(key)
   const { baseURL, fetch, secrets } = Endpoint.make({
     worker,
     baseURL: options.baseURL,
     variables: ["OPENAI_BASE_URL"],
-    key,
+    key: secret,
     headers,
     fetch: options.fetch
   })
   const client = new OpenAI({
     // The SDK requires a key; without one, no header is sent.
-    apiKey: key ?? "none",
+    apiKey: secret ?? "none",
     adminAPIKey: null,
     baseURL: baseURL ?? null,
     ...identity,

@@ -1,11 +1,12 @@
 /** Forwards requests to endpoints other than chat: embeddings and legacy text completions. */
 import { type Forward, WorkerError } from "@divisi/core/Worker"
-import { Dialects, Endpoint, VendorError } from "@divisi/provider-kit"
+import { ApiKey, Dialects, Endpoint, VendorError } from "@divisi/provider-kit"
 import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { OpenAiOptions } from "../options.ts"
-import { timeoutMillis } from "./client.ts"
+import { sentKey, timeoutMillis } from "./client.ts"
 
 /** The endpoint for forwarded requests, and the account that is charged. */
 export interface Target {
@@ -16,7 +17,7 @@ export interface Target {
   readonly baseURL: string
   readonly options: Pick<OpenAiOptions, "fetch" | "headers" | "timeoutMillis" | "organization" | "project">
   /** The key, or the reason why it is missing; `undefined` for a server that requires no key. */
-  readonly key: Result.Result<string, string> | undefined
+  readonly key: Result.Result<Redacted.Redacted<string>, string> | undefined
 }
 
 const headersOf = ({ options }: Target, key: string | undefined): Headers => {
@@ -36,19 +37,20 @@ const noBytes = new ReadableStream<Uint8Array>({ start: (controller) => controll
  */
 export const forwardTo = (target: Target): Forward => {
   const { baseURL, key, model, options, worker } = target
-  const secret = key === undefined ? undefined : Result.getOrElse(key, () => undefined)
+  const keyed = key && Result.getOrElse(key, () => undefined)
+  const secret = keyed && Redacted.value(keyed)
   const endpoint = Endpoint.make({ worker, baseURL, key: secret, headers: options.headers, fetch: options.fetch })
   const failed = (error: unknown) =>
     new WorkerError({
       worker,
       reason: VendorError.fromThrown(error, (error) => VendorError.fromConnection(error, endpoint))
     })
-  const fetch = Endpoint.refusing(endpoint.fetch, (refused) =>
+  const reasonOfRefused = (refused: Endpoint.Refused) =>
     Dialects.Errors.reasonOfRefused(refused, { secrets: endpoint.secrets, nowMillis: Date.now() })
-  )
+  const fetch = Endpoint.refusing(endpoint.fetch, reasonOfRefused, sentKey(keyed, options))
   return (name, body) => {
     if (key !== undefined && Result.isFailure(key)) {
-      return Effect.fail(new WorkerError({ worker, reason: { _tag: "Authentication", detail: key.failure } }))
+      return Effect.fail(new WorkerError({ worker, reason: ApiKey.missing(key.failure) }))
     }
     const send = (signal: AbortSignal) =>
       fetch(`${endpoint.baseURL}/${name}`, {

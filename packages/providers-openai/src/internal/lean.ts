@@ -3,7 +3,9 @@
 import { type Duplex, Readable } from "node:stream"
 import * as zlib from "node:zlib"
 import { Dialects, Endpoint, VendorError, type VendorEvents } from "@divisi/provider-kit"
+import * as Redacted from "effect/Redacted"
 import type { WorkerOptions } from "../options.ts"
+import { sentKey } from "./client.ts"
 import { type Address, type Answer, canLoad, isRerouted, post } from "./leanRequest.ts"
 import type { Connect, Sent } from "./worker.ts"
 
@@ -12,12 +14,12 @@ import type { Connect, Sent } from "./worker.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Returns the headers for every call. Headers set for the worker take precedence, ignoring case. */
-const headersOf = ({ headers = {} }: WorkerOptions, key: string | undefined): Readonly<Record<string, string>> => ({
+const headersOf = ({ headers = {} }: WorkerOptions, secret: string | undefined): Readonly<Record<string, string>> => ({
   "content-type": "application/json",
   accept: "text/event-stream",
   "accept-encoding": "identity",
   "user-agent": "divisi",
-  ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+  ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }),
   ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 })
 
@@ -123,14 +125,15 @@ const overUndici =
 /** Connects to a server's Chat Completions endpoint. */
 export const overHttp: Connect<object> = (worker, options, key) => {
   const { headers } = options
-  const endpoint = Endpoint.make({ worker, baseURL: options.baseURL, key, headers, fetch: options.fetch })
+  const secret = key && Redacted.value(key)
+  const endpoint = Endpoint.make({ worker, baseURL: options.baseURL, key: secret, headers, fetch: options.fetch })
   const { baseURL = "", query, secrets } = endpoint
   const { origin, pathname } = new URL(`${baseURL}/chat/completions`)
   const surroundings = (): VendorError.Surroundings => ({ secrets, nowMillis: Date.now() })
-  const refusing = (fetch: typeof globalThis.fetch) =>
-    Endpoint.refusing(fetch, (refused) => Dialects.Errors.reasonOfRefused(refused, surroundings()))
+  const reasonOfRefused = (refused: Endpoint.Refused) => Dialects.Errors.reasonOfRefused(refused, surroundings())
+  const refusing = (fetch: typeof globalThis.fetch) => Endpoint.refusing(fetch, reasonOfRefused, sentKey(key, options))
   const url = `${origin}${pathname}`
-  const sent = headersOf(options, key)
+  const sent = headersOf(options, secret)
   const byFetch = overFetch(refusing(endpoint.fetch), url, sent)
   const byUndici = overUndici(
     { origin, path: `${pathname}${query}`, headers: Object.entries(sent).flat() },

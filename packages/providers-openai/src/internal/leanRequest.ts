@@ -83,12 +83,12 @@ const capacity = 256 * 1024
 /** The maximum size and time for draining an unread answer so that its connection can be reused. */
 const remainder = { bytes: 64 * 1024, millis: 1000 }
 
-const failureOf = (error: unknown): VendorError.Failure => {
+const failureOf = (error: unknown, url: string): VendorError.Failure => {
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
   // For example, a header that cannot be sent.
   return code === "UND_ERR_INVALID_ARG"
     ? new VendorError.Failure({ _tag: "InvalidRequest", detail: String(message) })
-    : new VendorError.Failure(VendorError.fromConnection(error, {}))
+    : new VendorError.Failure(VendorError.fromConnection(error, { host: new URL(url).host }))
 }
 
 /** A request in progress, and its answer. */
@@ -180,7 +180,7 @@ class Exchange implements Dispatcher.DispatchHandler, Answer {
   }
 
   onResponseError(_: unknown, error: unknown): void {
-    this.#failure = failureOf(error)
+    this.#failure = failureOf(error, this.url)
     this.#end()
   }
 

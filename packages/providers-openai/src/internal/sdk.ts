@@ -1,5 +1,6 @@
 /** Sends calls through OpenAI's SDK. The SDK sends the request, but the response is read by this package. */
 import { Dialects, Endpoint, type VendorError } from "@divisi/provider-kit"
+import type * as Redacted from "effect/Redacted"
 import type OpenAI from "openai"
 import type { WorkerOptions } from "../options.ts"
 import { type BatchApi, vendorOf } from "./batches.ts"
@@ -30,12 +31,11 @@ export const overSdk =
     batches: BatchApi,
     again?: Send<string>
   ): Connect<Body> =>
-  (worker: string, options: WorkerOptions, key: string | undefined) => {
+  (worker: string, options: WorkerOptions, key: Redacted.Redacted<string> | undefined) => {
     const { baseURL, client, fetch, secrets } = connect(worker, options, key, { organization, project })
     const surroundings = (): VendorError.Surroundings => ({ secrets, nowMillis: Date.now() })
-    const refusing = client.withOptions({
-      fetch: Endpoint.refusing(fetch, (refused) => Dialects.Errors.reasonOfRefused(refused, surroundings()))
-    })
+    const reasonOfRefused = (refused: Endpoint.Refused) => Dialects.Errors.reasonOfRefused(refused, surroundings())
+    const refusing = client.withOptions({ fetch: Endpoint.refusing(fetch, reasonOfRefused, key) })
     return {
       baseURL,
       secrets,

@@ -2,8 +2,8 @@
 import { Allowance } from "@divisi/core"
 import type { Pricing } from "@divisi/core/Usage"
 import type { Limits, Worker, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
-import { Dialects, VendorBatch, VendorEvents, VendorStream } from "@divisi/provider-kit"
-import * as Redacted from "effect/Redacted"
+import { ApiKey, Dialects, VendorBatch, VendorEvents, VendorStream } from "@divisi/provider-kit"
+import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { type Capabilities, ofWorker } from "../capabilities.ts"
 import type { WorkerOptions } from "../options.ts"
@@ -29,7 +29,11 @@ export interface Connection<Body> {
 }
 
 /** Opens the connection for a worker. */
-export type Connect<Body> = (worker: string, options: WorkerOptions, key: string | undefined) => Connection<Body>
+export type Connect<Body> = (
+  worker: string,
+  options: WorkerOptions,
+  key: Redacted.Redacted<string> | undefined
+) => Connection<Body>
 
 /** The parts in which APIs differ. */
 export interface Api<Body, State> {
@@ -70,8 +74,7 @@ export const makeWorker = <Body extends object, State>(
   api: Api<Body, State>
 ): Worker => {
   const { id, key, pricing, provider } = about
-  const secret = key !== undefined && Result.isSuccess(key) ? Redacted.value(key.success) : ""
-  const connection = api.connect(id, options, secret === "" ? undefined : secret)
+  const connection = api.connect(id, options, key && Result.getOrElse(key, () => undefined))
   const { again, baseURL, reason, secrets, send } = connection
   const { batch: settings, protocol } = api
   const adapting = {
@@ -138,7 +141,7 @@ export const makeWorker = <Body extends object, State>(
     maxOutputTokens: options.maxOutputTokens,
     generate: (request) => {
       if (key !== undefined && Result.isFailure(key)) {
-        return VendorStream.fail(id, { _tag: "Authentication", detail: key.failure })
+        return VendorStream.fail(id, ApiKey.missing(key.failure))
       }
       const { notices, omit } = Dialects.Preferences.collector()
       const mayOmit = options.unsupported === "omit" || request.preferences === "omit"
@@ -157,7 +160,7 @@ export const makeWorker = <Body extends object, State>(
       model: about.model,
       baseURL,
       options,
-      key: key && Result.map(key, Redacted.value)
+      key
     }),
     recovery:
       batches ?? (again && { reattach: (handle, request) => stream(request, (signal) => again(handle, signal)) })

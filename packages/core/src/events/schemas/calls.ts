@@ -25,6 +25,8 @@ export const Usage = schemaOf<UsageModels.Usage>()(
 
 const detail = { detail: Schema.optionalKey(Schema.String) }
 
+const remedied = { ...detail, remedy: Schema.optionalKey(Schema.String) }
+
 const retryAfter = { retryAfterMillis: Schema.optionalKey(Schema.Finite), ...detail }
 
 const reason = <Tag extends string, Fields extends Schema.Struct.Fields>(tag: Tag, fields: Fields) =>
@@ -33,11 +35,11 @@ const reason = <Tag extends string, Fields extends Schema.Struct.Fields>(tag: Ta
 const reasons = [
   reason("RateLimited", retryAfter),
   reason("Overloaded", retryAfter),
-  reason("Timeout", { afterMillis: Schema.optionalKey(Schema.Finite), ...detail }),
-  reason("Network", detail),
-  reason("Malformed", { ...detail, remedy: Schema.optionalKey(Schema.String) }),
+  reason("Timeout", { afterMillis: Schema.optionalKey(Schema.Finite), ...remedied }),
+  reason("Network", remedied),
+  reason("Malformed", remedied),
   reason("InvalidRequest", detail),
-  reason("Authentication", detail),
+  reason("Authentication", remedied),
   reason("Quota", detail),
   reason("ContentFiltered", detail),
   reason("ContextTooLong", {
