@@ -72,6 +72,8 @@ const runMain = Runtime.makeRunMain(({ fiber }) => {
     fiber.interruptUnsafe(fiber.id)
   }
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop(signal))
+  // Ctrl-Break. Other systems never send it.
+  process.on("SIGBREAK", () => stop("SIGINT"))
   process.on("SIGHUP", () => HangUp.isHeard() || stop("SIGHUP"))
   process.stderr.on("error", () => {})
   Output.stdout.on("error", (error: NodeJS.ErrnoException) => {

@@ -9,6 +9,7 @@ import fs from "node:fs"
 import path from "node:path"
 import * as Effect from "effect/Effect"
 import { Report } from "./FileError.ts"
+import * as Platform from "./internal/platform.ts"
 import * as UserFolders from "./UserFolders.ts"
 
 /** File mode of new files. */
@@ -27,8 +28,7 @@ const ofOthers = 0o077
 /** Access to a new file: only its owner, or as determined by the umask. */
 export type Access = "owner" | "umask"
 
-/** Windows does not support file modes. User folders are not accessible to other users there. */
-const hasModes = process.platform !== "win32"
+const { hasModes } = Platform.current
 
 const isOpen = (mode: number): boolean => hasModes && (mode & ofOthers) !== 0
 

@@ -9,16 +9,14 @@ import {
   type ChildProcessWithoutNullStreams,
   type SpawnOptions,
   type StdioOptions,
-  spawn,
-  spawnSync
+  spawn
 } from "node:child_process"
 import fs from "node:fs"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
+import * as Platform from "./internal/platform.ts"
 
-const isWindows = process.platform === "win32"
-
-const headOptions = { detached: !isWindows, windowsHide: true } as const
+const { hasGroups, inShell, leader, signal: signalGroup } = Platform.current
 
 /** Time between SIGTERM and SIGKILL, in milliseconds. */
 const defaultGraceMillis = 2_000
@@ -66,7 +64,7 @@ const startGuard = (): ChildProcess => {
 }
 
 const tellGuard = (what: "+" | "-", { pid }: ChildProcess): void => {
-  if (isWindows) return
+  if (!hasGroups) return
   guard ??= startGuard()
   guard.stdin!.write(`${what} ${pid}\n`)
 }
@@ -102,11 +100,11 @@ const spawnHead = (file: string, args: ReadonlyArray<string>, options: SpawnOpti
   const fd = stdio.length
   // A shell knows descriptors of one digit, and Bun cannot hand on a stream.
   const registers = fd < 10 && process.versions.bun === undefined && isExecutable("/bin/sh")
-  if (!registers || !isFound(file, options)) return spawn(file, args, { ...options, ...headOptions })
+  if (!registers || !isFound(file, options)) return spawn(file, args, { ...options, ...leader })
   guard ??= startGuard()
   return spawn("/bin/sh", ["-c", registerThenRun(fd), file, ...args], {
     ...options,
-    ...headOptions,
+    ...leader,
     stdio: [...stdio, guard.stdin!]
   })
 }
@@ -132,7 +130,7 @@ export const start = (
   options: SpawnOptions,
   spawnOnWindows: (file: string, args: Array<string>, options: SpawnOptions) => ChildProcess = spawn
 ): ChildProcess => {
-  const child = isWindows ? spawnOnWindows(file, args, { ...options, ...headOptions }) : spawnHead(file, args, options)
+  const child = hasGroups ? spawnHead(file, args, options) : spawnOnWindows(file, args, { ...options, ...leader })
   if (child.pid === undefined) return child
   running.add(child)
   killAllAtExit()
@@ -151,18 +149,7 @@ const forget = (child: ChildProcess): void => {
 }
 
 /** Sends a signal to all members. Returns whether there are any. */
-const send = ({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean => {
-  if (isWindows) {
-    if (signal !== 0) spawnSync("taskkill", ["/pid", `${pid}`, "/T", "/F"], { stdio: "ignore" })
-    return signal === 0
-  }
-  try {
-    return process.kill(-pid!, signal)
-  } catch (error) {
-    // Members that belong to another user cannot be signalled, but they exist.
-    return (error as NodeJS.ErrnoException).code === "EPERM"
-  }
-}
+const send = ({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean => signalGroup(pid!, signal)
 
 /** Kills a group immediately. Does nothing if the group has ended, because its id may have been reused. */
 export const kill = (child: ChildProcess): void => {
@@ -194,7 +181,7 @@ export const stop = async (child: ChildProcess, graceMillis: number = defaultGra
   }
   const deadline = performance.now() + graceMillis
   await ended(child, graceMillis)
-  while (!isWindows && performance.now() < deadline && send(child, 0)) await wait(10)
+  while (hasGroups && performance.now() < deadline && send(child, 0)) await wait(10)
   kill(child)
   stopping.delete(child)
   if (await ended(child, outputMillis)) forget(child)
@@ -236,8 +223,8 @@ export const run = (command: string, options: CommandOptions = {}): Promise<Ende
   new Promise((resolve, reject) => {
     const { cwd, env, input = "", maxCharacters = 16_000, signal, timeoutMillis } = options
     signal?.throwIfAborted()
-    const shell = isWindows ? [command] : ["/bin/sh", "-c", command]
-    const child = start(shell, { shell: isWindows, stdio: "pipe", cwd, env }) as ChildProcessWithoutNullStreams
+    const { line, shell } = inShell(command)
+    const child = start(line, { shell, stdio: "pipe", cwd, env }) as ChildProcessWithoutNullStreams
     let output = ""
     const streams = [child.stdout, child.stderr]
     for (const stream of streams) {

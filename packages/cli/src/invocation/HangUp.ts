@@ -12,9 +12,12 @@ export const hear = (hear: () => void): void => {
   hadTerminal = hasTerminal()
 }
 
-/** Notifies the listener. Returns `false` if there is no listener or the terminal is gone. */
-export const isHeard = (): boolean => {
-  const isGone = hadTerminal && !hasTerminal()
+/**
+ * Notifies the listener. Returns `false` if there is no listener or the terminal is gone. On Windows, SIGHUP always
+ * means that the console was closed.
+ */
+export const isHeard = (platform: NodeJS.Platform = process.platform): boolean => {
+  const isGone = platform === "win32" || (hadTerminal && !hasTerminal())
   if (listener === undefined || isGone) return false
   listener()
   return true
