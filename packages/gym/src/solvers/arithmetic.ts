@@ -37,16 +37,41 @@ const expressionIn = (text: string): Expression.Expression | undefined => {
 
 const N = "(-?\\d+(?:\\.\\d+)?)"
 
-/** Idioms for shares, such as "A 15% tip on 80" and "20% off 45". */
+const money = `[$€£]?${N}(?: (?:dollars|euros|pounds))?`
+const percent = `${N} ?(?:%|percent)`
+
+/** Idioms, such as "A 15% tip on 80", "20% off 45" and "Split 90 between 3 people". */
 const sayings: ReadonlyArray<readonly [RegExp, (a: string, b: string) => string]> = [
   [
     new RegExp(
-      `\\b(?:how much (?:is|would be) |what(?:'s| is) )?(?:a |the )?${N} ?(?:%|percent) (?:tip|tax|vat|discount|commission|fee) (?:on|of|for)(?: a bill of)? [$€£]?${N}`,
+      `\\b(?:how much (?:is|would be) |what(?:'s| is) )?(?:a |the )?${percent} (?:tip|tax|vat|discount|commission|fee) (?:on|of|for)(?: a bill of)? ${money}`,
       "i"
     ),
     (rate, of) => `${rate} / 100 * ${of}`
   ],
-  [new RegExp(`\\b${N} ?(?:%|percent) off(?: of)? [$€£]?${N}`, "i"), (rate, of) => `(100 - ${rate}) / 100 * ${of}`],
+  [new RegExp(`\\b(?:take )?${percent} off(?: of)? ${money}`, "i"), (rate, of) => `(100 - ${rate}) / 100 * ${of}`],
+  [new RegExp(`\\b${N} ?/ ?${N} (?:as|in|to) (?:a )?percent(?:age)?`, "i"), (part, of) => `${part} / ${of} * 100`],
+  [new RegExp(`\\b${N} ?/ ?${N} (?:as|to) (?:a )?decimal(?: number)?`, "i"), (part, of) => `${part} / ${of}`],
+  [new RegExp(`\\badd ${percent} to ${money}`, "i"), (rate, of) => `(100 + ${rate}) / 100 * ${of}`],
+  [new RegExp(`\\bwhat (?:percent|percentage) of ${N} is ${N}`, "i"), (of, part) => `${part} / ${of} * 100`],
+  [new RegExp(`\\b${N} is what (?:percent|percentage) of ${N}`, "i"), (part, of) => `${part} / ${of} * 100`],
+  [new RegExp(`\\b${N} is ${percent} of (?:what|which)(?: number)?`, "i"), (part, rate) => `${part} / ${rate} * 100`],
+  [
+    new RegExp(
+      `\\b(?:split|share|divide) ${money} (?:equally |evenly )?(?:between|among|amongst) ${N} (?:people|persons|friends|children)`,
+      "i"
+    ),
+    (all, shares) => `${all} / ${shares}`
+  ],
+  [new RegExp(`\\b${N} less than ${N}`, "i"), (less, than) => `${than} - ${less}`],
+  [new RegExp(`\\b${N} more than ${N}`, "i"), (more, than) => `${than} + ${more}`],
+  [new RegExp(`\\bwhat(?: number)? comes (?:right |directly )?after ${N}`, "i"), (before) => `${before} + 1`],
+  [new RegExp(`\\bwhat(?: number)? comes (?:right |directly )?before ${N}`, "i"), (after) => `${after} - 1`],
+  [new RegExp(`\\barea of an? ${N} (?:by|x) ${N} rectangle`, "i"), (width, height) => `${width} * ${height}`],
+  [
+    new RegExp(`\\bperimeter of an? ${N} (?:by|x) ${N} rectangle`, "i"),
+    (width, height) => `2 * (${width} + ${height})`
+  ],
   [
     new RegExp(`\\b${N} (?:increased|raised|plus) by ${N} ?(?:%|percent)`, "i"),
     (of, rate) => `(100 + ${rate}) / 100 * ${of}`
@@ -57,7 +82,30 @@ const sayings: ReadonlyArray<readonly [RegExp, (a: string, b: string) => string]
   ]
 ]
 
+/** "The sum of the even numbers from 1 to 10", or of the first numbers. */
+const series =
+  /\bsum of (?:all )?(?:the )?(?:(even |odd )?(?:whole |natural )?(?:numbers|integers)(?: from| between)? |from )?(\d{1,9}) (?:to|through) (\d{1,9})(?:,? inclusive)?|\bsum of (?:all )?the first (\d{1,9}) (?:positive integers|natural numbers|positive whole numbers)/i
+
+/** Returns the sum of the arithmetic progression as an expression. */
+const progression = (first: number, last: number, step: number): string | undefined => {
+  const count = Math.floor((last - first) / step) + 1
+  return count < 1 ? undefined : `${count} * (${first} + ${first + (count - 1) * step}) / 2`
+}
+
+const ofSeries = (text: Text): string | undefined => {
+  const match = text.take(series)
+  if (match === undefined) return undefined
+  const [, parity, from, to, count] = match
+  if (count !== undefined) return progression(1, Number(count), 1)
+  const start = Number(from)
+  if (parity === undefined) return progression(start, Number(to), 1)
+  const isEven = /even/i.test(parity)
+  return progression(start + ((start % 2 === 0) === isEven ? 0 : 1), Number(to), 2)
+}
+
 const saying = (text: Text): string | undefined => {
+  const sum = ofSeries(text)
+  if (sum !== undefined) return sum
   for (const [pattern, build] of sayings) {
     const match = text.take(pattern)
     if (match !== undefined) return build(match[1]!, match[2]!)
@@ -162,6 +210,27 @@ const stories: ReadonlyArray<readonly [RegExp, sign: "+" | "-" | undefined]> = [
   ]
 ]
 
+const gains = "buys?|bought|gets?|got|finds?|found|receives?|received|picks?|picked|wins?|won|collects?|collected"
+const losses =
+  "gives? away|gave away|loses?|lost|eats?|ate|sells?|sold|uses?|used|breaks?|broke|drops?|dropped|spends?|spent"
+const person = "(?:i|we|you|he|she|they|[a-z]+)"
+
+/** A person who has some things, and gets more of them or loses some: "Tom has 12 sweets and gives away 5." */
+const change = new RegExp(
+  `^${person} (?:have|has|had) (\\d+) ([a-z]+)(?:,? (?:and|but)(?: then)?|[.,]) (?:${person} )?(?:(${gains})|(${losses})) (\\d+)(?: more)?(?: of (?:them|the ([a-z]+))| ([a-z]+))?[.,;] ?how many(?: of them| ([a-z]+))? (?:(?:does|do|did) ${person} (?:still )?have(?: now| left)?|(?:are|is) (?:there |still )?left(?: over)?|remain)[\\s?.!]*$`,
+  "i"
+)
+
+const changed = (text: Text): string | undefined => {
+  const match = change.exec(text.left)
+  if (match === null) return undefined
+  const [, had, item, gain, , count, ...nouns] = match
+  if (nouns.some((noun) => noun !== undefined && !/^more$/i.test(noun) && noun.toLowerCase() !== item!.toLowerCase()))
+    return undefined
+  text.cut(0, text.left.length)
+  return `${had} ${gain === undefined ? "-" : "+"} ${count}`
+}
+
 const story = (text: Text): string | undefined => {
   for (const [pattern, sign] of stories) {
     const match = pattern.exec(text.left)
@@ -208,6 +277,13 @@ const checks: ReadonlyArray<readonly [RegExp, Check]> = [
     (value) => {
       const isEven = isMultiple(value, two)
       return isEven === undefined ? undefined : !isEven
+    }
+  ],
+  [
+    /^is (.+?) a (?:perfect )?square(?: number)?$/i,
+    (value) => {
+      const root = Exact.integer(value) === undefined ? undefined : Exact.rootOf(value, 2)
+      return root === undefined ? undefined : Exact.integer(root) !== undefined
     }
   ],
   [/^is (.+?) (?:evenly )?divisible by (.+)$/i, isMultiple],
@@ -268,7 +344,7 @@ const read = (text: Text): Sum | YesOrNo | undefined => {
   }
   const check = yesOrNo(text)
   if (check !== undefined) return check
-  const written = choice(text) ?? story(text) ?? saying(text) ?? instructions(text)
+  const written = choice(text) ?? story(text) ?? changed(text) ?? saying(text) ?? instructions(text)
   return written === undefined ? undefined : { type: "sum", expression: written, value: Expression.evaluate(written) }
 }
 

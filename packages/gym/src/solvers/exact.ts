@@ -33,6 +33,8 @@ export const fraction = (numerator: bigint, denominator = 1n): Exact | undefined
 const inexact = (value: number): Exact | undefined =>
   Number.isFinite(value) ? { numerator: 0n, denominator: 1n, inexact: value } : undefined
 
+export const pi: Exact = { numerator: 0n, denominator: 1n, inexact: Math.PI }
+
 export const whole = (value: bigint | number): Exact => ({ numerator: BigInt(value), denominator: 1n })
 
 /** Parses a decimal number such as -12.50. */

@@ -145,6 +145,10 @@ const absolute: Prefix = {
   text: (operand) => `abs(${operand})`,
   operate: (value) => ((Exact.compare(value, Exact.whole(0)) ?? 0) < 0 ? Exact.negate(value) : value)
 }
+const reciprocal: Prefix = {
+  text: (operand) => `(1 / ${operand})`,
+  operate: (value) => Exact.divide(Exact.whole(1), value)
+}
 const product: Prefix = { text: (operand) => `${operand}!`, operate: Exact.factorial }
 
 /** Phrases that precede their operand. */
@@ -159,6 +163,7 @@ const prefixes: ReadonlyArray<readonly [phrase: string, Prefix]> = [
   ["cube of", raised(3)],
   ["absolute value of", absolute],
   ["factorial of", product],
+  ["reciprocal of", reciprocal],
   ["twice", scaled(2)],
   ["double of", scaled(2)],
   ["double", scaled(2)],
@@ -188,6 +193,19 @@ const postfixes: ReadonlyArray<readonly [phrase: string, Prefix]> = [
 ]
 
 const percent = ["%", "percent", "per cent"]
+
+const partNames: ReadonlyArray<readonly [phrase: string, parts: number]> = [
+  ["halves", 2],
+  ["thirds", 3],
+  ["quarters", 4],
+  ["fourths", 4],
+  ["fifths", 5],
+  ["sixths", 6],
+  ["sevenths", 7],
+  ["eighths", 8],
+  ["ninths", 9],
+  ["tenths", 10]
+]
 
 /** Thrown if a text is not an expression. Only used within this module. */
 const unread = new Error("This is not an expression.")
@@ -305,24 +323,37 @@ class Parser {
     return this.share() ?? this.number()
   }
 
-  /** Parses a share such as "15% of 80". */
+  /** Parses a share such as "15% of 80", "2 thirds of 60" or "3/8 of 40". */
   private share(): Operand | undefined {
     const start = this.at
     const rate = this.number()
-    if (!percent.some((phrase) => this.takes(phrase))) {
-      this.at = start
-      return undefined
-    }
-    if (!this.takes("of")) {
+    const parts = this.parts()
+    if (parts === undefined || !this.takes("of")) {
       this.at = start
       return undefined
     }
     const of = this.powered()
-    const portion = operations["/"](rate.value, Exact.whole(100))
-    return { text: `${rate.text} / 100 * ${of.text}`, value: operations["*"](portion, of.value), isOpen: of.isOpen }
+    const portion = operations["/"](rate.value, parts.value)
+    return {
+      text: `${rate.text} / ${parts.text} * ${of.text}`,
+      value: operations["*"](portion, of.value),
+      // "Half of 10 plus 4" is ambiguous, and so is "2 thirds of 12 plus 3".
+      isOpen: of.isOpen || parts.isFraction
+    }
+  }
+
+  /** Parses what a share is divided by: "%", "thirds" or "/ 8". */
+  private parts(): (Expression & { readonly isFraction: boolean }) | undefined {
+    if (percent.some((phrase) => this.takes(phrase))) return { text: "100", value: Exact.whole(100), isFraction: false }
+    const name = partNames.find(([phrase]) => this.takes(phrase))
+    if (name !== undefined) return { text: String(name[1]), value: Exact.whole(name[1]), isFraction: true }
+    return this.takes("/") && /^\d/.test(this.tokens[this.at] ?? "")
+      ? { ...this.number(), isFraction: true }
+      : undefined
   }
 
   private number(): Operand {
+    if (this.takes("pi") || this.takes("π")) return { text: "pi", value: Exact.pi }
     const currency = ["$", "€", "£"].find((sign) => this.takes(sign))
     const text = this.tokens[this.at]
     if (text === undefined || !/^[\d.]/.test(text) || (currency !== undefined && this.hasOther(currency))) throw unread
@@ -340,7 +371,7 @@ class Parser {
     const found = prefixes.find(([phrase]) => this.takes(phrase))
     if (found === undefined) return undefined
     const isClear = this.peeks("(") || found[0] === "√"
-    const operand = this.operand()
+    const operand = found[1] === absolute ? this.signed() : this.operand()
     return { ...apply(found[1], operand), isOpen: !isClear }
   }
 
@@ -405,25 +436,31 @@ const apply = ({ operate, text }: Prefix, operand: Operand): Operand => ({
 const vocabulary = new Set(
   [...infix, ...ofLists, ...ofPairs.flatMap(([phrase, between]) => [[phrase], [between]]), ...prefixes, ...postfixes]
     .flatMap(([phrase]) => phrase!.split(" "))
-    .concat(percent, [
-      "per",
-      "cent",
-      "the",
-      "and",
-      "then",
-      "of",
-      "these",
-      "numbers",
-      "number",
-      ":",
-      ",",
-      "(",
-      ")",
-      "negative",
-      "$",
-      "€",
-      "£"
-    ])
+    .concat(
+      percent,
+      partNames.map(([phrase]) => phrase),
+      [
+        "pi",
+        "π",
+        "per",
+        "cent",
+        "the",
+        "and",
+        "then",
+        "of",
+        "these",
+        "numbers",
+        "number",
+        ":",
+        ",",
+        "(",
+        ")",
+        "negative",
+        "$",
+        "€",
+        "£"
+      ]
+    )
 )
 
 /** Returns the words and symbols in a text that cannot occur in an expression. */

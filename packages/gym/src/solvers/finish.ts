@@ -297,9 +297,12 @@ const peelStart = (question: string): { readonly core: string; readonly finish: 
   const imperative =
     text.length > longestClause
       ? null
-      : /^round(?: off)? (?!(?:it|that|the|your)\b)(.+?) ((?:up |down )?(?:to|with) [^,]+)$/i.exec(withoutEnd(text))
-  const wanted = imperative === null ? undefined : clauseOf(`round it ${imperative[2]}`)
-  if (wanted !== undefined) return { core: `What is ${imperative![1]}?`, finish: wanted }
+      : /^round(?: off)? (?:(?!(?:it|that|the|your)\b)(.+?) ((?:up |down )?(?:to|with) [^,]+)|(-?\d+(?:\.\d+)?)( up| down)?)$/i.exec(
+          withoutEnd(text)
+        )
+  const [, given = imperative?.[3], to = (imperative?.[4] ?? "").trim()] = imperative ?? []
+  const wanted = given === undefined ? undefined : clauseOf(`round it ${to}`)
+  if (wanted !== undefined) return { core: `What is ${given}?`, finish: wanted }
   const figures = inFigures(text.slice(0, longestClause))
   for (const [pattern, make] of wrappers) {
     const match = pattern.exec(figures)

@@ -49,6 +49,18 @@ const valueOf = (words: ReadonlyArray<string>): number | undefined => {
   return total + group
 }
 
+/** Replaces "2.5 million" by digits. */
+const scaled = (text: string): string =>
+  text.replace(
+    /(?<![\d.])(\d{1,6})(?:\.(\d{1,2}))? (hundred|thousand|million)\b(?! \d)/gi,
+    (_, whole, part = "", scale) =>
+      String((Number(`${whole}${part}`) * scales[scale.toLowerCase()]!) / 10 ** part.length)
+  )
+
+/** Replaces "3 dozen" by digits. */
+const dozens = (text: string): string =>
+  text.replace(/(?<![\d.])(?:(\d{1,6})|\ban?) dozen\b/gi, (_, count = "1") => String(12 * Number(count)))
+
 /** Replaces numbers in words by digits, except in quotations and code. */
 export const inFigures = (text: string): string => {
   const pattern = lists.test(text) ? spelled : spelledWithAnd
@@ -57,10 +69,12 @@ export const inFigures = (text: string): string => {
     .map((piece, index) =>
       index % 2 === 1
         ? piece
-        : piece.replace(pattern, (words) => {
-            const value = valueOf(words.toLowerCase().replace(/^an? /, "").replaceAll(" and ", " ").split(/[ -]/))
-            return value === undefined ? words : String(value)
-          })
+        : dozens(
+            scaled(piece).replace(pattern, (words) => {
+              const value = valueOf(words.toLowerCase().replace(/^an? /, "").replaceAll(" and ", " ").split(/[ -]/))
+              return value === undefined ? words : String(value)
+            })
+          )
     )
     .join("")
 }

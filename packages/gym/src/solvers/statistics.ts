@@ -32,6 +32,8 @@ const number = "-?\\d+(?:\\.\\d+)?"
 const listed = new RegExp(
   `(?<![\\d.)] ?[-+*/^] ?)${number}(?:(?:,? and |, |; |,(?=\\d))${number})+(?! ?[%*/^+(]|\\.\\d| - )`
 )
+/** A list without commas, as in "sort 3 1 2". */
+const spaced = new RegExp(`(?<![\\d.])${number}(?: ${number})+(?![\\d.%]| ?[-+*/^])`)
 const group = new RegExp(
   `\\b(?:one|another|a|the other) group of (${number}) ([a-z]+) has an average (?:([a-z]+) )?of (${number})`,
   "gi"
@@ -87,7 +89,7 @@ const readSorted = (text: Text): Read | undefined => {
     text.take(
       /\b(?:in )?ascending(?: order)?\b|\bfrom (?:the )?(?:smallest|lowest) to (?:the )?(?:largest|highest|biggest|greatest)\b|\b(?:smallest|lowest) (?:number )?first\b|\bby size\b/i
     )
-  const values = takeValues(text)
+  const values = takeValues(text) ?? text.take(spaced)?.[0].split(" ")
   return values === undefined ? undefined : { type: "sorted", values, isDescending }
 }
 

@@ -13,6 +13,9 @@ type Read =
       readonly isLower: boolean
       readonly ignored: RegExp | undefined
     }
+  | { readonly type: "case"; readonly isLower: boolean; readonly subject: string }
+  | { readonly type: "strip"; readonly removed: RegExp; readonly subject: string }
+  | { readonly type: "palindrome"; readonly subject: string }
   | { readonly type: "join"; readonly end: "first" | "last"; readonly subject: string }
   | { readonly type: "count-digits"; readonly digit: string | undefined; readonly subject: string }
 
@@ -42,9 +45,11 @@ const readDigits = (text: Text): Read | undefined => {
 // -------------------------------------------------------------------------------------------------------------------
 
 const nthNames = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
-const nth = `(\\d+(?:st|nd|rd|th)|${nthNames.join("|")})`
+const nth = `(\\d+(?:st|nd|rd|th)|last|${nthNames.join("|")})`
 
+/** Returns a position, counted from 1; 0 is the last one. */
 const nthOf = (text: string): number => {
+  if (/^last$/i.test(text)) return 0
   const name = nthNames.indexOf(text.toLowerCase())
   return name < 0 ? Number.parseInt(text, 10) : name + 1
 }
@@ -102,6 +107,8 @@ const counting = /\b(?:how many times|how many|how often|count|the number of)\b/
 
 /** Things that can be counted, with their patterns. */
 const counted: ReadonlyArray<readonly [RegExp, (letter: string) => RegExp]> = [
+  [/(?<=\bdoes )"([a-z])"(?= (?:appear|occur)\b)/i, (letter) => new RegExp(letter, "gi")],
+  [/(?<=\uE000 )"?([a-z])"?(?= (?:are there |are )?in\b)/i, (letter) => new RegExp(letter, "gi")],
   [/\bletter "?([a-z])"?(?![a-z'"])/i, (letter) => new RegExp(letter, "gi")],
   [/(?<![a-z])"?([a-z])"?'s(?![a-z])/i, (letter) => new RegExp(letter, "gi")],
   [/\bvowels\b(?: \(a, e, i, o, u\))?/i, () => /[aeiou]/gi],
@@ -145,6 +152,46 @@ const readReversed = (text: Text): Read | undefined => {
   return subject === undefined ? undefined : { type: "reverse", subject, isLower, ignored }
 }
 
+/** Matches a quotation, or a single word at the end of the text. */
+const named = '(?:the )?(?:(?:word|phrase|text|sentence|string) )?(?:"([^"]+)"|([a-z]{2,}))[.!?]*$'
+
+const cased = [
+  new RegExp(`\\b(upper|lower) ?-?case ${named}`, "i"),
+  /\b(?:write|put|convert|make|turn) (?:the )?(?:(?:word|phrase|text|sentence|string) )?(?:"([^"]+)"|([a-z]{2,})) (?:in|to|into|in all) ?(upper|lower) ?-?case(?: letters)?[.!?]*$/i
+] as const
+
+const readCase = (text: Text): Read | undefined => {
+  const first = text.take(cased[0])
+  if (first !== undefined) return { type: "case", isLower: /l/i.test(first[1]!), subject: first[2] ?? first[3]! }
+  const second = text.take(cased[1])
+  return second && { type: "case", isLower: /l/i.test(second[3]!), subject: second[1] ?? second[2]! }
+}
+
+const palindromic = /\bis (?:the (?:word|phrase|text|sentence) )?(?:"([^"]+)"|([a-z]{2,})) a palindrome\b/i
+
+const readPalindrome = (text: Text): Read | undefined => {
+  const found = text.take(palindromic)
+  return found && { type: "palindrome", subject: found[1] ?? found[2]! }
+}
+
+const strippables = ignorable.map(
+  ([pattern, what]) =>
+    [
+      new RegExp(`\\b(?:remove|delete|drop|strip) (?:all )?(?:the )?${pattern} (?:from|in|out of) ${named}`, "i"),
+      what
+    ] as const
+)
+
+const readStripped = (text: Text): Read | undefined => {
+  for (const [pattern, what] of strippables) {
+    const found = text.take(pattern)
+    if (found === undefined) continue
+    const [word, quoted, letter] = [found.at(-1), found.at(-2), found.length > 3 ? found[1] : ""]
+    return { type: "strip", removed: what(letter ?? ""), subject: quoted ?? word! }
+  }
+  return undefined
+}
+
 const readJoin = (text: Text): Read | undefined => {
   const [, end] = text.take(/\bjoin the (first|last) letters of\b/i) ?? []
   if (end === undefined) return undefined
@@ -176,7 +223,10 @@ const readNth = (text: Text): Read | undefined => {
 
 const read = (text: Text): Read | undefined => {
   if (text.has(/```|\btrue or false\b/i)) return undefined
-  return readDigits(text) ?? firstOf(text, [readJoin, readNth, readCount, readReversed])
+  return (
+    readDigits(text) ??
+    firstOf(text, [readJoin, readNth, readCount, readStripped, readCase, readPalindrome, readReversed])
+  )
 }
 
 /** Returns the first reading that succeeds. Failed readers must not take anything. */
@@ -211,14 +261,22 @@ const answer = (read: Read, habits: Habits): string | undefined => {
       const reversed = [...without(whole, read.ignored)].reverse().join("")
       return (read.isLower ? reversed.toLowerCase() : reversed).replace(/^0+(?=\d)/, "")
     }
+    case "case":
+      return read.isLower ? whole.toLowerCase() : whole.toUpperCase()
+    case "strip":
+      return without(whole, read.removed)
+    case "palindrome": {
+      const letters = [...whole.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "")]
+      return letters.join("") === letters.toReversed().join("") ? "yes" : "no"
+    }
     case "join":
       return words.map((word) => word.at(read.end === "first" ? 0 : -1)).join("")
     case "nth-letter":
       return whole.replace(/[^a-z]/gi, "").at(read.nth - 1)
     case "nth-word":
-      return (read.sorted ? words.slice().sort((left, right) => (left < right ? -1 : 1)) : words)[
+      return (read.sorted ? words.slice().sort((left, right) => (left < right ? -1 : 1)) : words).at(
         Math.min(read.nth, habits.wordsRead === undefined ? Number.POSITIVE_INFINITY : words.length) - 1
-      ]
+      )
     case "count-digits":
       return String([...read.subject].filter((digit) => read.digit === undefined || digit === read.digit).length)
   }
@@ -227,6 +285,6 @@ const answer = (read: Read, habits: Habits): string | undefined => {
 export const text = solver<Read>({
   words: "appear appears occur occurs in does do has have it of are is",
   read,
-  kind: ({ type }) => (type.startsWith("count") ? "number" : "word"),
+  kind: ({ type }) => (type.startsWith("count") ? "number" : type === "palindrome" ? undefined : "word"),
   solve: (read, { habits }) => answer(read, habits)
 })

@@ -47,8 +47,8 @@ const names: ReadonlyArray<readonly [string, string, number?]> = [
   ["hours?", "h"],
   ["minutes?", "min"],
   ["seconds?", "s"],
-  ["(?:degrees )?(?:celsius|centigrade)", "tempC"],
-  ["(?:degrees )?fahrenheit", "tempF"],
+  ["(?:degrees |° ?)?(?:celsius|centigrade|c)", "tempC"],
+  ["(?:degrees |° ?)?(?:fahrenheit|f)", "tempF"],
   ["kelvin", "tempK"]
 ]
 
