@@ -1,3 +1,4 @@
+import fs from "node:fs"
 import path from "node:path"
 import type { Options } from "tsup"
 import { build } from "../../tsup.base.ts"
@@ -40,4 +41,21 @@ const together: Plugin = {
   }
 }
 
-export default { ...build(), esbuildPlugins: [together] }
+/** Calls without side effects that create the classes of errors and the tables of options. */
+const pureCalls = /(?<!^ \* .*|[\w.])(?:Data\.TaggedError|(?:Options|Tables)\.[a-z]\w*)\(/gm
+
+/**
+ * Marks calls as pure, so that bundlers remove errors and tables that a program does not use. They remove whole modules
+ * without it, but the shared files contain many modules.
+ */
+const pure: Plugin = {
+  name: "pure",
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /[\\/]core[\\/]src[\\/].*\.ts$/ }, ({ path: file }) => ({
+      contents: fs.readFileSync(file, "utf8").replace(pureCalls, "/* @__PURE__ */ $&"),
+      loader: "ts"
+    }))
+  }
+}
+
+export default { ...build(), esbuildPlugins: [together, pure] }

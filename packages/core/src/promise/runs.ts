@@ -6,7 +6,6 @@ import { toErrorOutput } from "../Callback.ts"
 import * as AnswerText from "../events/AnswerText.ts"
 import type { Ending, RunEvent, WaitingCall } from "../events/RunEvent.ts"
 import * as Transcript from "../events/Transcript.ts"
-import { JournalError } from "../journal/JournalErrors.ts"
 import { maxRounds, conduct as run } from "../loop/run.ts"
 import { OptionsError } from "../Options.ts"
 import type { Policy } from "../policy/Policy.ts"
@@ -354,7 +353,7 @@ export const conduct = async <A = unknown>(options: ConductOptions<A>): Promise<
  * return.
  */
 const usable = <A>(result: Conductor.RunResult<A>): Conductor.RunResult<A> => {
-  if (result.error instanceof JournalError && result.spend.calls === 0 && result.rounds.length === 0) throw result.error
+  if (result.error?._tag === "JournalError" && result.spend.calls === 0 && result.rounds.length === 0) throw result.error
   return result
 }
 
