@@ -353,7 +353,8 @@ export const conduct = async <A = unknown>(options: ConductOptions<A>): Promise<
  * return.
  */
 const usable = <A>(result: Conductor.RunResult<A>): Conductor.RunResult<A> => {
-  if (result.error?._tag === "JournalError" && result.spend.calls === 0 && result.rounds.length === 0) throw result.error
+  if (result.error?._tag === "JournalError" && result.spend.calls === 0 && result.rounds.length === 0)
+    throw result.error
   return result
 }
 
