@@ -4,6 +4,9 @@
  *
  * For each bucket, only the time at which it is full again is stored, by the database's clock, so that servers need no
  * synchronized clocks.
+ *
+ * `PostgresPaces` has a statement of its own for the same table: it grants as many requests of a batch as fit, and
+ * tokens may overdraw its buckets. Here, one call takes all of its tokens or none.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
