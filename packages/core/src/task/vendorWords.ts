@@ -44,6 +44,10 @@ const rateLimits = rows("RateLimited", [
 const quotas = rows("Quota", [
   [/insufficient[_ ](?:quota|balance|credits?|funds?)/i, "https://api-docs.deepseek.com/quick_start/error_codes"],
   [
+    /\b(?:account|monthly|plan|session|subscription|token|weekly)[ _]quota(?:\b|_).{0,20}(?:exceeded|exhausted|reached|used up)/i,
+    "diegosouzapw/OmniRoute#1772"
+  ],
+  [
     /exceeded(?: your |_)current[_ ]quota|billing|payment required/i,
     "https://platform.openai.com/docs/guides/error-codes"
   ],

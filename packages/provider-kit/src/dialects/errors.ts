@@ -210,20 +210,20 @@ const readCode = (reading: Reading, value: unknown): void => {
 /** Fields with a retry delay, and their unit in milliseconds. */
 const delayFields = { retry_after_ms: 1, retry_after: 1000, retryAfter: 1000, estimated_time: 1000 } as const
 
-const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /**
- * Parses "Please try again in 1m2.5s" and "Please retry after 7 seconds". OpenAI and Azure include this text even if
- * their headers are lost.
+ * Parses "Please try again in 1m2.5s", "Please retry after 7 seconds" and "Your quota will reset in 3 days". OpenAI and
+ * Azure include this text even if their headers are lost.
  */
 const delayInWords = (text: string): number | undefined => {
   const words =
-    /(?:try again|retry(?:ing)?|wait)(?: in| after| for)?:? {1,3}((?:\d{1,6}(?:\.\d{1,6})? ?[a-z]{1,12}\b ?|\d{1,6}(?:\.\d{1,6})?[hms]{1,2}){1,3})/i.exec(
+    /(?:try again|retry(?:ing)?|wait|resets?)(?: in| after| for)?:? {1,3}((?:\d{1,6}(?:\.\d{1,6})? ?[a-z]{1,12}\b ?|\d{1,6}(?:\.\d{1,6})?[dhms]{1,2}){1,3})/i.exec(
       text.slice(0, 4000)
     )
   let millis = 0
   for (const [, amount, unit = ""] of (words?.[1] ?? "").matchAll(/(\d{1,6}(?:\.\d{1,6})?) ?([a-z]{1,12})/gi)) {
-    const name = /^m(?:s\b|illi)/i.test(unit) ? "ms" : unit[0]!.toLowerCase()
+    const name = /^m(?:s\b|illi)/i.test(unit) ? "ms" : /^mon/i.test(unit) ? "month" : unit[0]!.toLowerCase()
     millis += Number(amount) * (units[name] ?? Number.NaN)
   }
   return millis > 0 ? Math.ceil(millis) : undefined

@@ -88,6 +88,20 @@ const chat: ReadonlyArray<Row> = [
     { failure: ["Malformed", "InvalidRequest", "Overloaded"], says: ["Number of choices"] }
   ),
   row(
+    "error/subscription-quota",
+    from("diegosouzapw/OmniRoute", 1772, "a quota of a subscription is exceeded, with status 429"),
+    "A worker that cannot answer for days is called again and again.",
+    refused(429, { error: { message: "Subscription quota exceeded. You can continue using free models." } }),
+    { failure: ["Quota"] }
+  ),
+  row(
+    "error/reset-in-days",
+    from("diegosouzapw/OmniRoute", 6731, "the text of a 429 says in how many days the limit resets"),
+    "A call is repeated after seconds.",
+    refused(429, { error: { message: "Too many requests. Your quota will reset in 3 days." } }),
+    { failure: ["RateLimited"], retryAfterMillis: 259_200_000 }
+  ),
+  row(
     "usage/cumulative-in-each-chunk",
     from("databricks/databricks-ai-bridge", 176, "each chunk has the usage up to there"),
     "Tokens are counted several times.",
