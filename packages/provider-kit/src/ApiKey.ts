@@ -78,8 +78,8 @@ const remedyOf = (key: Exclude<Sent, "unknown">, host: string): string =>
  * import * as Redacted from "effect/Redacted"
  *
  * const key = Redacted.make("sk-1", { label: "ACME_API_KEY" })
- * ApiKey.explain({ _tag: "Authentication" }, key, "api.acme.com")
- * // => { _tag: "Authentication", remedy: "check that ACME_API_KEY is a valid key for api.acme.com" }
+ * const reason = ApiKey.explain({ _tag: "Authentication" }, key, "api.acme.com")
+ * reason // => { _tag: "Authentication", remedy: "check that ACME_API_KEY is a valid key for api.acme.com" }
  * ```
  */
 export const explain = (reason: WorkerErrorReason, key: Sent, host: string): WorkerErrorReason =>

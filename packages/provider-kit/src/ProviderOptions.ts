@@ -105,8 +105,8 @@ const called = Options.aliases({
  * import { ProviderOptions } from "@divisi/provider-kit"
  *
  * const table = ProviderOptions.table({ ...ProviderOptions.shape, user: Options.text })
- * Options.problemOf({ maxTokens: 100 }, table, "options")
- * // => 'option "options.maxTokens" does not exist. Use "maxOutputTokens".'
+ * const problem = Options.problemOf({ maxTokens: 100 }, table, "options")
+ * problem // => 'option "options.maxTokens" does not exist. Use "maxOutputTokens".'
  * ```
  */
 export const table = (shape: Options.Shape, notes: Options.Notes = {}): Options.Table =>
