@@ -88,10 +88,24 @@ export const optionsTable = {
   maxClosedMillis: Tables.limit
 } satisfies Tables.ShapeOf<Options>
 
+/** A limit per minute, whose bucket is in a store, and the amount taken from it in advance. */
+interface Bucket {
+  readonly key: string
+  readonly perMinute: number | undefined
+  /** Total amount that the queued calls need. */
+  queued: number
+  /** Amount taken in advance for queued calls, and until when it may be used. */
+  ahead: number
+  aheadUntil: number
+  /** Amount in the bucket after it was last accessed. */
+  left: number
+}
+
 /** State of one provider. */
 interface Provider {
   readonly key: string
-  readonly limits: Limits
+  readonly requests: Bucket
+  readonly tokens: Bucket
   readonly slots: Line.Line | undefined
   /** Queue of calls. Only the first one waits for limits and pauses; the others wait for their turn. */
   readonly turn: Line.Line
@@ -145,31 +159,65 @@ const sleep = (millis: number) => Effect.sleep(Math.max(1, Math.ceil(millis)))
 const refuse = (worker: Worker, reason: WorkerErrorReason) =>
   Effect.fail(new WorkerError({ worker: worker.id, reason }))
 
-/** Takes tokens from a provider's bucket, waiting until there are enough. */
+/**
+ * How long an amount taken in advance may be used, in milliseconds. After a long pause, it would come on top of a bucket
+ * that has refilled.
+ */
+const aheadMillis = 1_000
+
+const amountOf = ({ perMinute = 0 }: Bucket, amount: number): number => Math.min(amount, perMinute)
+
+/** Whether a bucket probably has enough for a call and for all calls in the queue. */
+const hasRoom = (bucket: Bucket, amount: number): boolean =>
+  bucket.perMinute === undefined || bucket.ahead + bucket.left >= amountOf(bucket, amount) + bucket.queued
+
+/**
+ * Takes tokens from a bucket, waiting until there are enough. With `isRoomy`, also takes those of the calls in the queue,
+ * so that they do not have to access the store.
+ */
 const take = (
   limiter: RateLimiter.RateLimiter,
-  bucket: { readonly key: string; readonly perMinute: number | undefined; readonly amount: number }
+  bucket: Bucket,
+  amount: number,
+  isRoomy: boolean
 ): Effect.Effect<void> => {
-  const { amount, key, perMinute } = bucket
+  const { key, perMinute } = bucket
   if (perMinute === undefined) return Effect.void
-  const consume: Effect.Effect<void> = limiter
-    .consume({
-      algorithm: "token-bucket",
-      onExceeded: "fail",
-      window: Duration.minutes(1),
-      limit: perMinute,
-      key,
-      tokens: Math.min(amount, perMinute)
-    })
-    .pipe(
-      Effect.asVoid,
-      Effect.catch(({ reason }) =>
-        reason._tag === "RateLimitExceeded"
-          ? Effect.andThen(sleep(Duration.toMillis(reason.retryAfter)), consume)
-          : Effect.logWarning(`Cannot read the rate limits of ${key}, so calls are not limited: ${reason.message}`)
+  const consume = (own: number, more: number): Effect.Effect<void> =>
+    limiter
+      .consume({
+        algorithm: "token-bucket",
+        onExceeded: "fail",
+        window: Duration.minutes(1),
+        limit: perMinute,
+        key,
+        tokens: own + more
+      })
+      .pipe(
+        Effect.flatMap(({ remaining }) =>
+          Effect.map(Steady.now, (now) => {
+            bucket.left = remaining
+            bucket.ahead = more
+            bucket.aheadUntil = now + aheadMillis
+          })
+        ),
+        Effect.catch(({ reason }) => {
+          if (reason._tag !== "RateLimitExceeded")
+            return Effect.logWarning(
+              `Cannot read the rate limits of ${key}, so calls are not limited: ${reason.message}`
+            )
+          bucket.left = 0
+          const again = consume(own, 0)
+          return more > 0 ? again : Effect.andThen(sleep(Duration.toMillis(reason.retryAfter)), again)
+        })
       )
-    )
-  return consume
+  return Effect.flatMap(Steady.now, (now) => {
+    const own = amountOf(bucket, amount)
+    const ahead = now < bucket.aheadUntil ? bucket.ahead : 0
+    bucket.ahead = Math.max(0, ahead - own)
+    if (ahead >= own) return Effect.void
+    return consume(own - ahead, isRoomy ? Math.min(bucket.queued, perMinute - own) : 0)
+  })
 }
 
 /**
@@ -396,9 +444,19 @@ const makeCircuits = Effect.fnUntraced(function* (options: Breaker, maxClosedMil
   return { check, protect, openFor } satisfies Circuits
 })
 
+const makeBucket = (key: string, perMinute: number | undefined): Bucket => ({
+  key,
+  perMinute,
+  queued: 0,
+  ahead: 0,
+  aheadUntil: 0,
+  left: 0
+})
+
 const makeProvider = (key: string, limits: Limits, pace: Pace.Pace): Provider => ({
   key,
-  limits,
+  requests: makeBucket(`${key}/requests`, limits.requestsPerMinute),
+  tokens: makeBucket(`${key}/tokens`, limits.tokensPerMinute),
   slots: limits.concurrency === undefined ? undefined : Line.make(limits.concurrency),
   turn: Line.make(1),
   pace,
@@ -411,6 +469,20 @@ const makeProvider = (key: string, limits: Limits, pace: Pace.Pace): Provider =>
   waiting: new Set(),
   lastFailure: undefined
 })
+
+/** Counts a call that waits for its turn. The returned function ends this, and has no effect if it is called again. */
+const enqueue = ({ requests, tokens: ofTokens }: Provider, tokens: number): (() => void) => {
+  const amount = amountOf(ofTokens, tokens)
+  let isQueued = true
+  requests.queued += 1
+  ofTokens.queued += amount
+  return () => {
+    if (!isQueued) return
+    isQueued = false
+    requests.queued -= 1
+    ofTokens.queued -= amount
+  }
+}
 
 /** Returns why a provider is closed and until when (wall clock time), or an empty list if it is open. */
 const closedOf = (
@@ -482,19 +554,28 @@ export const make = Effect.fnUntraced(function* (
     return provider
   }
 
-  const awaitTurn = (provider: Provider, worker: Worker, call: Turn) => {
-    const { key, limits } = provider
-    const { tokens } = call
-    return circuits
-      .check(provider, worker)
-      .pipe(
-        Effect.andThen(take(limiter, { key: `${key}/requests`, perMinute: limits.requestsPerMinute, amount: 1 })),
-        Effect.andThen(take(limiter, { key: `${key}/tokens`, perMinute: limits.tokensPerMinute, amount: tokens })),
-        Effect.andThen(pause(provider, worker, call)),
-        Effect.andThen(keepPace(provider, worker, call)),
-        provider.turn.pass
-      )
-  }
+  const awaitTurn = (provider: Provider, worker: Worker, call: Turn) =>
+    Effect.suspend(() => {
+      const { tokens } = call
+      const leave = enqueue(provider, tokens)
+      const taken = Effect.suspend(() => {
+        leave()
+        const isRoomy = hasRoom(provider.requests, 1) && hasRoom(provider.tokens, tokens)
+        return Effect.andThen(
+          take(limiter, provider.requests, 1, isRoomy),
+          take(limiter, provider.tokens, tokens, isRoomy)
+        )
+      })
+      return circuits
+        .check(provider, worker)
+        .pipe(
+          Effect.andThen(taken),
+          Effect.andThen(pause(provider, worker, call)),
+          Effect.andThen(keepPace(provider, worker, call)),
+          provider.turn.pass,
+          Effect.ensuring(Effect.sync(leave))
+        )
+    })
 
   return {
     givesPlaces: true,
@@ -598,8 +679,9 @@ export const layer = (options: Options): Layer.Layer<never> => {
 
 /**
  * A gate whose requests and tokens per minute are counted in a store that processes may share, such as
- * `PostgresRateLimits.layer` of `@divisi/cluster`. All other state belongs to this process: concurrent calls, pauses,
- * circuits and the vendor's reported allowance.
+ * `PostgresRateLimits.layer` of `@divisi/cluster`. A call at the front of the queue also takes the requests and tokens of
+ * the calls behind it, so that they do not have to access the store. All other state belongs to this process: concurrent
+ * calls, pauses, circuits and the vendor's reported allowance.
  */
 export const layerShared = (options: Options): Layer.Layer<never, never, RateLimiter.RateLimiterStore> => {
   Tables.check("ProviderGate.layerShared", options, optionsTable)

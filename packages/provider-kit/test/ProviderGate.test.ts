@@ -40,12 +40,16 @@ const recorder = () => {
   return { state, call }
 }
 
-/** Whether a bucket of this size, refilled evenly within a minute, could have served these calls. */
-const fitsBucket = (starts: ReadonlyArray<{ at: number; amount: number }>, perMinute: number) => {
-  let level = perMinute
+/** Whether a bucket of this size, refilled with so much in a minute, could have served these calls. */
+const fitsBucket = (
+  starts: ReadonlyArray<{ at: number; amount: number }>,
+  perMinute: number,
+  size: number = perMinute
+) => {
+  let level = size
   let last = 0
   return starts.every(({ amount, at }) => {
-    level = Math.min(perMinute, level + ((at - last) * perMinute) / 60_000) - amount
+    level = Math.min(size, level + ((at - last) * perMinute) / 60_000) - amount
     last = at
     return level > -1e-6
   })
@@ -166,6 +170,89 @@ describe("limits", () => {
       expect(yield* Fiber.join(fourth)).toBe(4)
       expect(state.starts.at(-1)).toEqual({ name: 4, at: 30_000 })
       expect(state.running).toBe(0)
+    })
+  )
+})
+
+describe("limits in a store that takes time", () => {
+  /** Gates of several processes on one store, which answers after 5 ms and counts its requests. */
+  const shared = Effect.fnUntraced(function* (processes: number, options: ProviderGate.Options) {
+    const counts = { asked: 0 }
+    const memory = yield* Effect.provide(RateLimiter.RateLimiterStore, RateLimiter.layerStoreMemory)
+    const store: RateLimiter.RateLimiterStore["Service"] = {
+      ...memory,
+      tokenBucket: (...asked) =>
+        Effect.suspend(() => {
+          counts.asked += 1
+          return Effect.delay(memory.tokenBucket(...asked), 5)
+        })
+    }
+    const gates = yield* Effect.forEach(Array.from({ length: processes }), () =>
+      ProviderGate.make(options).pipe(
+        Effect.provideService(RateLimiter.RateLimiterStore, store),
+        Effect.provide(CircuitBreaker.layerStoreMemory())
+      )
+    )
+    return { counts, gates }
+  })
+
+  it.effect("are asked once for all calls that wait", () =>
+    Effect.gen(function* () {
+      const { counts, gates } = yield* shared(1, {
+        limits: { vendor: { requestsPerMinute: 1_000, tokensPerMinute: 100_000 } }
+      })
+      const { call, state } = recorder()
+      const names = Array.from({ length: 200 }, (_, name) => name)
+      for (const name of names) yield* fork(gates[0]!.enter(alpha, 10 + name, () => call(name, 0)))
+      yield* TestClock.adjust("1 second")
+      expect(state.starts.map(({ name }) => name).sort((one, other) => one - other)).toEqual(names)
+      // The first call finds out how much there is.
+      expect(counts.asked).toBe(4)
+    })
+  )
+
+  it.effect("are kept by several processes, whose calls wait, are interrupted and come in bursts", () =>
+    Effect.gen(function* () {
+      const limits = { requestsPerMinute: 120, tokensPerMinute: 6_000 }
+      const { gates } = yield* shared(3, { limits: { vendor: limits } })
+      const { call, state } = recorder()
+      const tokens = (name: number) => 1 + ((name * 7919) % 90)
+      for (let name = 0; name < 900; name++) {
+        const fiber = yield* fork(gates[name % 3]!.enter(alpha, tokens(name), () => call(name, 0)))
+        if (name % 7 === 0) yield* fork(Effect.delay(Fiber.interrupt(fiber), (name * 31) % 40_000))
+        if (name % 150 === 149) yield* TestClock.adjust("75 seconds")
+      }
+      yield* TestClock.adjust("20 minutes")
+      assert.isAbove(state.starts.length, 700)
+      const starts = state.starts.map(({ at, name }) => ({ at, amount: tokens(name) }))
+      // Requests and tokens taken in advance are used up to a second later.
+      const isKept = (amounts: typeof starts, perMinute: number) =>
+        fitsBucket(amounts, perMinute, perMinute * (61 / 60))
+      assert.isTrue(isKept(starts, limits.tokensPerMinute))
+      assert.isTrue(
+        isKept(
+          starts.map(({ at }) => ({ at, amount: 1 })),
+          limits.requestsPerMinute
+        )
+      )
+      // The whole limit is used: one process alone would not have been faster.
+      assert.isAtLeast(state.starts.filter(({ at }) => at < 75_000).length, 118)
+    })
+  )
+
+  it.effect("are not used later for calls that waited and then had to pause", () =>
+    Effect.gen(function* () {
+      const { gates } = yield* shared(1, { limits: { vendor: { requestsPerMinute: 60 } } })
+      const gate = gates[0]!
+      const { call, state } = recorder()
+      const limited = failing(alpha, { _tag: "RateLimited", retryAfterMillis: 60_000 })
+      yield* fork(Effect.ignore(gate.enter(alpha, 1, () => limited)))
+      yield* TestClock.adjust(10)
+      for (let name = 0; name < 100; name++) yield* fork(gate.enter(alpha, 1, () => call(name, 0)))
+      yield* TestClock.adjust("65 seconds")
+      // The bucket has been filled again by then, and nothing comes on top of it.
+      const first = state.starts[0]!.at
+      assert.isAtMost(state.starts.filter(({ at }) => at < first + 1_000).length, 62)
     })
   )
 })
