@@ -13,9 +13,10 @@ if (!hasPostgres) console.warn("Not tested: `divisi eval --on` needs initdb, pg_
 const pool = (books: string) => `
 import fs from "node:fs"
 import { worker } from "@divisi/core/promise"
+if (process.env.PID_FILE) fs.writeFileSync(process.env.PID_FILE, String(process.pid))
 const answer = (id) => async ({ messages }) => {
   fs.appendFileSync(${JSON.stringify(books)}, id + "\\n")
-  await new Promise((resolve) => setTimeout(resolve, 20))
+  await new Promise((resolve) => setTimeout(resolve, Number(process.env.CALL_MILLIS ?? 20)))
   const text = JSON.stringify(messages)
   return { text: "The answer is " + (text.length % 7), usage: { inputTokens: 10 + (text.length % 7), outputTokens: 5 } }
 }
@@ -86,6 +87,40 @@ describe.skipIf(!hasPostgres)("divisi eval --on", () => {
     })
   )
 
+  it("gives the same report after a crash of the database and a machine that thaws", { timeout: 180_000 }, () =>
+    inFolder(async (folder) => {
+      const args = prepare(folder, "single:a")
+      const { environment, url } = place()
+      const alone = await divisi(args("--out", "alone", "--json"), { cwd: folder, environment })
+      assert.strictEqual(alone.code, 0, alone.errors)
+      const callsAlone = callsIn(folder)
+      const pid = path.join(folder, "pid")
+      const machine = (name: string) =>
+        divisi(args("--out", `${name}/thawed`, "--on", url, "--json"), {
+          cwd: folder,
+          environment: { ...environment, CALL_MILLIS: "300", ...(name === "one" && { PID_FILE: pid }) }
+        })
+      const frozen = machine("one")
+      while (callsIn(folder) < callsAlone + 6) await new Promise((resolve) => setTimeout(resolve, 10))
+      // Its leases expire before it thaws, and the other machine answers its samples.
+      process.kill(Number(fs.readFileSync(pid, "utf8")), "SIGSTOP")
+      database.restart("immediate")
+      const other = await machine("two")
+      process.kill(Number(fs.readFileSync(pid, "utf8")), "SIGCONT")
+      for (const { code, errors } of [other, await frozen]) assert.strictEqual(code, 0, errors)
+      const report = (name: string) => {
+        const { extent, ...rest } = untimed(fs.readFileSync(path.join(folder, name, "results.json"), "utf8")) as Record<
+          string,
+          unknown
+        >
+        return rest
+      }
+      for (const name of ["one/thawed", "two/thawed"]) assert.deepStrictEqual(report(name), report("alone"))
+      // Only calls in flight at the freeze were made twice.
+      assert.isAtMost(callsIn(folder) - 2 * callsAlone, 2)
+    })
+  )
+
   it("obeys one budget, and refuses a machine with other settings", { timeout: 120_000 }, () =>
     inFolder(async (folder) => {
       const args = prepare(folder)
@@ -108,11 +143,11 @@ describe.skipIf(!hasPostgres)("divisi eval --on", () => {
     })
   )
 
-  it("stops a policy whose key is refused, and measures it later with --retry-missing", { timeout: 120_000 }, () =>
+  it("leaves samples to other machines if a vendor rejects its key, and to a later run", { timeout: 120_000 }, () =>
     inFolder(async (folder) => {
       const args = prepare(folder, "single:a,single:b")
       const { environment, url } = place()
-      const [books, key] = [path.join(folder, "books"), path.join(folder, "key")]
+      const books = path.join(folder, "books")
       fs.writeFileSync(
         path.join(folder, "divisi.config.mjs"),
         `
@@ -120,9 +155,9 @@ import fs from "node:fs"
 import { worker } from "@divisi/core/promise"
 import { WorkerError } from "@divisi/core/Worker"
 const answer = (id) => async () => {
-  fs.appendFileSync(${JSON.stringify(books)}, id + "\\n")
+  fs.appendFileSync(${JSON.stringify(books)}, id + " " + process.env.KEY + "\\n")
   await new Promise((resolve) => setTimeout(resolve, 20))
-  if (id === "b" && !fs.existsSync(${JSON.stringify(key)})) {
+  if (id === "b" && process.env.KEY === "wrong") {
     throw new WorkerError({ worker: id, reason: { _tag: "Authentication", detail: "the key is wrong" } })
   }
   return { text: "The answer is 3", usage: { inputTokens: 10, outputTokens: 5 } }
@@ -132,33 +167,42 @@ export default {
 }
 `
       )
-      const machines = async (...more: ReadonlyArray<string>) => {
-        const ended = await Promise.all(
-          ["one", "two"].map((name) =>
-            divisi(args("--out", `${name}/refused`, "--on", url, "--json", "--max-missing", "1", ...more), {
-              cwd: folder,
-              environment
-            })
-          )
-        )
-        for (const { code, errors } of ended) assert.strictEqual(code, 0, errors)
-      }
-      const missing = () => {
-        const lines = fs.readFileSync(path.join(folder, "one/refused/samples.jsonl"), "utf8").trim().split("\n")
-        return lines.filter((line) => JSON.parse(line).missing !== undefined).length
-      }
-      const calls = (id: string) =>
+      const machine = (name: string, evaluation: string, KEY: string) =>
+        divisi(args("--out", `${name}/${evaluation}`, "--on", url, "--json"), {
+          cwd: folder,
+          environment: { ...environment, KEY }
+        })
+      const samples = (name: string, evaluation: string) =>
+        fs
+          .readFileSync(path.join(folder, name, evaluation, "samples.jsonl"), "utf8")
+          .trim()
+          .split("\n")
+          .map((line) => JSON.parse(line))
+      const calls = (line: string) =>
         fs
           .readFileSync(books, "utf8")
           .split("\n")
-          .filter((line) => line === id).length
-      await machines()
-      // Each of two machines stops after three, and has two samples in progress.
-      assert.isAtMost(calls("b"), 8)
-      assert.strictEqual(missing(), 60)
-      fs.writeFileSync(key, "")
-      await machines("--retry-missing")
-      assert.deepStrictEqual([missing(), calls("a")], [0, 60])
+          .filter((one) => one === line).length
+
+      // A machine with a wrong key next to one with a valid key: no sample is missing.
+      const [wrong, right] = await Promise.all([machine("one", "mixed", "wrong"), machine("two", "mixed", "valid")])
+      assert.strictEqual(right?.code, 0, right?.errors)
+      const all = samples("two", "mixed")
+      assert.deepStrictEqual([all.length, all.filter(({ missing }) => missing !== undefined).length], [120, 0])
+      // It stops after three, and has two samples in progress.
+      assert.isAtMost(calls("b wrong"), 4)
+      assert.include([0, 1], wrong?.code)
+      fs.writeFileSync(books, "")
+
+      // All keys are wrong: the samples of the other policy are measured, and the others once there is a valid key.
+      const refused = await machine("one", "alone", "wrong")
+      assert.strictEqual(refused.code, 1)
+      assert.match(refused.errors, /rejected the key or account of this machine .*the key is wrong/)
+      assert.match(refused.errors, /leaves 60 samples to other machines/)
+      assert.deepStrictEqual([samples("one", "alone").length, calls("a wrong")], [60, 60])
+      const later = await machine("one", "alone", "valid")
+      assert.strictEqual(later.code, 0, later.errors)
+      assert.deepStrictEqual([samples("one", "alone").length, calls("a valid"), calls("b valid")], [120, 0, 60])
     })
   )
 })

@@ -40,8 +40,8 @@ export interface Tasks {
    */
   readonly plan: string
   readonly leaseMillis: number
-  /** Claims up to `count` tasks that are neither answered nor claimed. */
-  readonly claim: (count: number) => Effect.Effect<ReadonlyArray<string>, PostgresError>
+  /** Claims up to `count` tasks that are neither answered nor claimed, and not in `except`. */
+  readonly claim: (count: number, except?: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, PostgresError>
   /** Adds tasks that this process has claimed. Existing tasks are left unchanged. */
   readonly add: (keys: ReadonlyArray<string>) => Effect.Effect<void, PostgresError>
   /** Renews this process's claims and returns the keys that it still holds. */
@@ -93,13 +93,16 @@ export const open = Effect.fnUntraced(function* (
   const query = (statement: string, parameters: ReadonlyArray<unknown>) =>
     run((session) => session.query(statement, parameters))
 
-  const begun = yield* query(
+  const begin = query(
     `WITH added AS (
       INSERT INTO ${works} (id, plan, begun_at) VALUES ($1, $2, ${databaseNow}::bigint) ON CONFLICT (id) DO NOTHING RETURNING plan
     ) SELECT plan FROM added UNION ALL SELECT plan FROM ${works} WHERE id = $1`,
     [id, plan]
   )
-  const known = String(begun[0]?.[0] ?? plan)
+  let begun = yield* begin
+  // Another machine has opened the list since this statement began, which does not show its plan.
+  while (begun.length === 0) begun = yield* begin
+  const known = String(begun[0]?.[0])
   if (known === plan) {
     yield* query(
       `INSERT INTO ${tasks} (work, key, position)
@@ -127,15 +130,16 @@ export const open = Effect.fnUntraced(function* (
   return {
     plan: known,
     leaseMillis,
-    claim: (count) =>
+    claim: (count, except = []) =>
       Effect.map(
         query(
           `WITH free AS (
             SELECT key FROM ${tasks} WHERE work = $1 AND body IS NULL AND (until IS NULL OR until < ${databaseNow})
+              AND key <> ALL ($4::text[])
             ORDER BY position LIMIT $3::bigint FOR UPDATE SKIP LOCKED
           ) UPDATE ${tasks} AS known SET owner = $2, until = ${until}, attempts = attempts + 1
           FROM free WHERE known.work = $1 AND known.key = free.key RETURNING known.key`,
-          [id, self, `${count}`]
+          [id, self, `${count}`, except]
         ),
         (rows) => rows.map(([key]) => String(key))
       ),

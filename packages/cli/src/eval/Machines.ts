@@ -22,7 +22,7 @@ export const make = Effect.fnUntraced(function* (
     open: (plan, keys) =>
       Effect.map(Effect.mapError(PostgresTasks.open(postgres, { id: name, plan, keys }), unusable), (tasks) => ({
         ...tasks,
-        claim: (count) => Effect.mapError(tasks.claim(count), unusable),
+        claim: (count, except) => Effect.mapError(tasks.claim(count, except), unusable),
         renew: (keys) => Effect.mapError(tasks.renew(keys), unusable),
         release: (keys) => Effect.mapError(tasks.release(keys), unusable),
         answer: (key, body) => Effect.mapError(tasks.answer(key, body), unusable),

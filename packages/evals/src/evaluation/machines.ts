@@ -27,7 +27,8 @@ export interface SharedSamples {
   /** Plan stored by the first machine. */
   readonly plan: string
   readonly leaseMillis: number
-  readonly claim: (count: number) => Effect.Effect<ReadonlyArray<string>, MachinesError>
+  /** Claims up to `count` samples that are not in `except`. */
+  readonly claim: (count: number, except: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, MachinesError>
   readonly renew: (keys: ReadonlyArray<string>) => Effect.Effect<void, MachinesError>
   readonly release: (keys: ReadonlyArray<string>) => Effect.Effect<void, MachinesError>
   readonly answer: (key: string, body: string) => Effect.Effect<void, MachinesError>
@@ -147,6 +148,9 @@ export const run = Effect.fnUntraced(function* (options: Options, machines: Mach
   const started = Elapsed.ticks(clock)
   const claimed = new Set<string>()
   const refused = Refused.make(options.policies)
+  /** Samples that this machine leaves to others, because a vendor rejects its key or account. */
+  const declined = new Set<string>()
+  let rejection: Report.Sample | undefined
   let made = 0
   let missing = 0
   const resumed = jobs.length - (yield* samples.left)
@@ -163,10 +167,12 @@ export const run = Effect.fnUntraced(function* (options: Options, machines: Mach
 
   const make = Effect.fnUntraced(function* (key: string) {
     const job = jobOf.get(key)!
-    const refusal = refused.find(job.entry)
-    const result = yield* Effect.result(
-      refusal === undefined ? Job.run(shared, job) : Job.skipped(options, job, refusal)
-    )
+    if (refused.find(job.entry) !== undefined) {
+      for (const [other, { entry }] of jobOf) if (entry === job.entry) declined.add(other)
+      claimed.delete(key)
+      return yield* samples.release([key])
+    }
+    const result = yield* Effect.result(Job.run(shared, job))
     claimed.delete(key)
     // Another machine took the sample over, because this one was too slow to renew its claim.
     if (result._tag === "Failure" && result.failure.reason._tag === "Fenced") return
@@ -182,7 +188,15 @@ export const run = Effect.fnUntraced(function* (options: Options, machines: Mach
       shared.drop(run)
       return yield* samples.release([key])
     }
-    if (refusal === undefined) refused.note(job.entry, sample)
+    refused.note(job.entry, sample)
+    if (Refused.isRejected(sample)) {
+      rejection ??= sample
+      declined.add(key)
+      shared.drop(run)
+      // Another machine that found the run would resume it with its failure.
+      yield* runs.sweep
+      return yield* samples.release([key])
+    }
     yield* samples.answer(key, JSON.stringify(sample))
     runs.end(run)
     made += 1
@@ -199,12 +213,13 @@ export const run = Effect.fnUntraced(function* (options: Options, machines: Mach
     claiming ??= Effect.runSync(
       Effect.cached(
         Effect.gen(function* () {
-          const keys = yield* samples.claim(concurrency)
+          const keys = yield* samples.claim(concurrency, [...declined])
           for (const key of keys) claimed.add(key)
           queue.push(...keys)
           claiming = undefined
           if (keys.length > 0) return true
-          if ((yield* samples.left) === 0) return false
+          // Only other machines can measure the declined samples.
+          if (declined.size > 0 || (yield* samples.left) === 0) return false
           yield* Effect.sleep(waitMillis)
           return true
         })
@@ -255,5 +270,11 @@ export const run = Effect.fnUntraced(function* (options: Options, machines: Mach
   const evaluated = yield* write
   if (broken !== undefined) return yield* new MachinesError({ detail: broken.message })
   yield* report
+  const unmeasured = jobs.length - evaluated.samples.length
+  if (rejection !== undefined && unmeasured > 0 && halted === undefined) {
+    const error = rejection.missing?.message
+    const detail = `A vendor rejected the key or account of this machine (${error}). It leaves ${unmeasured} samples to other machines. To measure them here, run the same command again with a valid key.`
+    return yield* new MachinesError({ detail })
+  }
   return halted === undefined ? evaluated : { ...evaluated, stoppedBy: halted }
 })

@@ -12,13 +12,16 @@ export interface Refused {
 /** Number of rejected samples after which a policy is not run again, if none succeeded. */
 const maxRefused = 3
 
+/** Whether a vendor rejected the key or the account. */
+export const isRejected = ({ missing }: Report.Sample): boolean =>
+  missing?.reason === "Authentication" || missing?.reason === "Quota"
+
 export const make = (policies: ReadonlyArray<Entry>): Refused => {
   const refused = new Map<Entry, ReadonlyArray<Report.Sample>>(policies.map((entry) => [entry, []]))
   return {
     note: (entry, sample) => {
-      const isRefused = sample.missing?.reason === "Authentication" || sample.missing?.reason === "Quota"
       const before = refused.get(entry)
-      if (!isRefused) refused.delete(entry)
+      if (!isRejected(sample)) refused.delete(entry)
       else if (before !== undefined) refused.set(entry, [...before, sample])
     },
     find: (entry) => {
