@@ -20,8 +20,10 @@ export interface Status {
   readonly servers: ReadonlyArray<Server>
   /** Processes that own runs in progress, with their number of runs. */
   readonly owners: ReadonlyArray<{ readonly process: string; readonly runs: number }>
-  /** Number of unprocessed messages between servers. */
+  /** Number of unprocessed messages between servers, without those of scheduled runs. */
   readonly pendingMessages: number
+  /** Number of submitted runs with a start time in the future. */
+  readonly scheduledRuns: number
   /** Shared work lists, such as those of evaluations, most recent first. */
   readonly works: ReadonlyArray<Work>
   /**
@@ -60,7 +62,11 @@ export const status = ({ run, schema }: Postgres, versionGroup?: string): Effect
       : []
     const drains = new Set((yield* query(`SELECT address FROM ${schema}.drains`)).map(([address]) => String(address)))
     const messages = has(`${prefix}_messages`)
-      ? yield* query(`SELECT count(*)::double precision FROM ${schema}.${prefix}_messages WHERE NOT processed`)
+      ? yield* query(
+          `SELECT (count(*) FILTER (WHERE deliver_at IS NULL OR deliver_at <= ${databaseNow}))::double precision,
+            (count(*) FILTER (WHERE deliver_at > ${databaseNow}))::double precision
+          FROM ${schema}.${prefix}_messages WHERE NOT processed`
+        )
       : []
     const owners = yield* query(
       `SELECT owner, count(*)::double precision FROM ${schema}.runs WHERE owner IS NOT NULL GROUP BY owner ORDER BY 2 DESC`
@@ -86,6 +92,7 @@ export const status = ({ run, schema }: Postgres, versionGroup?: string): Effect
       }),
       owners: owners.map(([owner, runs]) => ({ process: nameOf(String(owner)), runs: Number(runs) })),
       pendingMessages: Number(messages[0]?.[0] ?? 0),
+      scheduledRuns: Number(messages[0]?.[1] ?? 0),
       works: works.filter(({ id }) => !id.startsWith(ofTraining)),
       trainings: works.flatMap((work) =>
         work.id.startsWith(ofTraining) ? [{ ...work, id: work.id.slice(ofTraining.length) }] : []

@@ -12,6 +12,7 @@ import * as PostgresAccounts from "../src/PostgresAccounts.ts"
 import * as PostgresJournal from "../src/PostgresJournal.ts"
 import * as PostgresRecords from "../src/PostgresRecords.ts"
 import * as PostgresTasks from "../src/PostgresTasks.ts"
+import { ClusterRuns } from "../src/runs.ts"
 import { fresh, hasPostgres } from "./database.ts"
 
 const entry = { type: "begun" } as const
@@ -243,6 +244,53 @@ describe.skipIf(!hasPostgres)("services on Postgres", () => {
           assert.strictEqual(yield* (yield* PostgresRecords.make(after, { kind: "a" })).get("x"), "kept")
           const journal = yield* PostgresJournal.make(after)
           assert.deepStrictEqual(yield* journal.list({ request: "none" }), [])
+        })
+      )
+    ))
+
+  it("gives machines that open a list at the same time with different plans the plan of one of them", () =>
+    run(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const opened = place()
+          // They also create the tables at the same time.
+          const machines = yield* Effect.all([opened, opened, opened, opened], { concurrency: "unbounded" })
+          for (let round = 0; round < 20; round++) {
+            const lists = yield* Effect.forEach(
+              machines,
+              (postgres, at) =>
+                PostgresTasks.open(postgres, { id: `list-${round}`, plan: `${at}`, keys: [`of ${at}`] }),
+              { concurrency: "unbounded" }
+            )
+            const plans = new Set(lists.map(({ plan }) => plan))
+            assert.strictEqual(plans.size, 1)
+            assert.deepStrictEqual(yield* lists[0]!.claim(9), [`of ${[...plans][0]}`])
+          }
+        })
+      )
+    ))
+
+  it("leaves tasks to other machines on request", () =>
+    run(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const tasks = yield* PostgresTasks.open(yield* place(), { id: "list", plan: "{}", keys: ["1", "2", "3"] })
+          assert.sameMembers([...(yield* tasks.claim(2, ["1", "another"]))], ["2", "3"])
+          assert.deepStrictEqual(yield* tasks.claim(2), ["1"])
+        })
+      )
+    ))
+
+  it("is migrated for runs of a cluster by several processes at once", () =>
+    run(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const options = { url: Redacted.make(server.url), schema: "migrated", graceMillis: 0 }
+          const clients = yield* Effect.all(
+            [1, 2, 3].map(() => ClusterRuns.make(options)),
+            { concurrency: "unbounded" }
+          )
+          assert.strictEqual((yield* clients[0]!.poll("none"))._tag, "None")
         })
       )
     ))

@@ -104,7 +104,8 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
           }
           return own.filter(({ call }) => !answered.has(call))
         })
-      return { servers: [first, ...rest], client, twice, inFlight, unanswered, lines, start: () => start(all) }
+      const more = (own: object = {}) => start({ ...all, ...own })
+      return { servers: [first, ...rest], client, twice, inFlight, unanswered, lines, start: more }
     })
 
   const until = (condition: () => boolean): Effect.Effect<void> =>
@@ -354,6 +355,56 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
         assert.strictEqual((yield* client.result("lost")).ending, "interrupted")
         yield* Fiber.join(cancelled)
         assert.strictEqual(lines().length, calls)
+      })
+    )
+  )
+
+  it("start at their time by the database's clock, on any server", { timeout: 120_000 }, () =>
+    runTest(
+      Effect.gen(function* () {
+        const hour = 3_600_000
+        const { client, lines, servers, start, twice } = yield* cluster("scheduled", 1, { clockMillis: hour })
+        const postgres = yield* Postgres.open({ url: Redacted.make(server.url), schema: "scheduled", graceMillis: 0 })
+        const status = Operations.status(postgres)
+        const startAt = postgres.now() + 8_000
+        for (const id of ["soon", "cancelled"]) yield* client.submit(id, "question", { startAt })
+        yield* client.submit("late", "question", { startAt: postgres.now() + 100 * 365 * 24 * hour })
+        yield* client.submit("past", "question", { startAt: 0 })
+        assert.strictEqual((yield* client.result("past")).ending, "answered")
+        while ((yield* status).scheduledRuns < 3) yield* Effect.sleep(50)
+        // The only server, whose clock is an hour ahead, ends. The clock of the next one is an hour behind.
+        servers[0]!.kill("SIGTERM")
+        yield* Effect.promise(() => once(servers[0]!, "exit"))
+        yield* Effect.promise(() => start({ clockMillis: -hour }))
+        assert.strictEqual(lines().length, 8)
+        yield* client.cancel("cancelled")
+        assert.strictEqual((yield* client.result("cancelled")).ending, "interrupted")
+        assert.strictEqual((yield* client.result("soon")).ending, "answered")
+        const { startedAt = 0 } = (yield* client.journal.find("soon")) ?? {}
+        assert.isAtLeast(startedAt + hour, startAt - 1_000)
+        assert.deepStrictEqual(twice(), { calls: 8, twice: 0 })
+        while ((yield* status).scheduledRuns > 1) yield* Effect.sleep(50)
+        yield* client.cancel("late")
+        assert.strictEqual((yield* client.result("late")).ending, "interrupted")
+        assert.deepStrictEqual(yield* Stream.runCollect(client.follow("late")), [])
+      })
+    )
+  )
+
+  it("are cancelled while they wait for tools", { timeout: 60_000 }, () =>
+    runTest(
+      Effect.gen(function* () {
+        const { client, lines } = yield* cluster("refused", 1)
+        yield* client.submit("asks", "look it up")
+        const waiting = client.follow("asks").pipe(Stream.filter(({ body }) => body.includes('"step-waiting"')))
+        yield* Stream.runCollect(Stream.take(waiting, 1))
+        while ((yield* client.journal.find("asks"))?.owner !== undefined) yield* Effect.sleep(50)
+        const calls = lines().length
+        yield* client.cancel("asks")
+        assert.strictEqual((yield* client.result("asks")).ending, "interrupted")
+        yield* client.give("asks", { "call-1": "42" })
+        assert.strictEqual(lines().length, calls)
+        assert.isAbove((yield* Stream.runCollect(client.follow("asks"))).length, 0)
       })
     )
   )

@@ -47,6 +47,7 @@ const works = Effect.fnUntraced(function* (input: WorkInput): Effect.fn.Return<v
   const profiles = Option.isNone(input.profiles) ? undefined : yield* Profiles.read(input.profiles.value)
   const conductor = Conductor.make(yield* RunOptions.resolve(config, input, { profiles }))
   const address = { ...input.address, listenHost: Option.getOrUndefined(input.listen) }
+  const kubernetes = Option.getOrUndefined(Option.map(input.kubernetes, (namespace) => ({ namespace })))
   const isGym = RunOptions.isGym(config, input)
   const usesDatabase = config.limits !== undefined || Retention.periodOf(input.keep, config) !== undefined
   const database = usesDatabase
@@ -58,7 +59,7 @@ const works = Effect.fnUntraced(function* (input: WorkInput): Effect.fn.Return<v
         ClusterRuns.make({
           ...place,
           ...Database.waiting(),
-          worker: { address, conductor, concurrency: input.concurrency }
+          worker: { address, conductor, concurrency: input.concurrency, kubernetes }
         })
       )
       if (Option.isSome(input.healthPort)) {
@@ -87,7 +88,7 @@ export const submit = (input: SubmitInput): Effect.Effect<void, Failure> =>
     Effect.gen(function* () {
       const runs = yield* joined(input)
       const id = Option.getOrElse(input.runId, () => randomUUID())
-      yield* runs.submit(id, input.question)
+      yield* runs.submit(id, input.question, { startAt: Option.getOrUndefined(input.at) })
       if (!input.follow) return yield* print(id)
       const { answer, detail, ending } = yield* runs.result(id)
       if (answer !== undefined) yield* print(answer)

@@ -15,13 +15,21 @@ const print = (text: string) => Effect.sync(() => void stdout.write(`${text}\n`)
 
 const seconds = (millis: number) => `${Math.max(0, Math.round(millis / 1_000))} s ago`
 
-const lines = ({ owners, pendingMessages, servers, trainings, works }: Operations.Status): ReadonlyArray<string> => [
+const lines = ({
+  owners,
+  pendingMessages,
+  scheduledRuns,
+  servers,
+  trainings,
+  works
+}: Operations.Status): ReadonlyArray<string> => [
   servers.length === 0 ? "No servers are running." : "Servers:",
   ...servers.map(({ address, isDraining, isHealthy, seenMillis }) => {
     const state = isDraining ? "draining" : isHealthy ? "healthy" : "unhealthy"
     return `  ${address}  ${state}, seen ${seconds(seenMillis)}`
   }),
   `Pending messages: ${pendingMessages}`,
+  ...(scheduledRuns === 0 ? [] : [`Scheduled runs: ${scheduledRuns}`]),
   ...(owners.length === 0 ? [] : ["Runs in progress:"]),
   ...owners.map(({ process, runs }) => `  ${process}  ${runs}`),
   ...shared("evaluations", "samples", works),

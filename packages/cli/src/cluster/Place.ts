@@ -17,10 +17,10 @@ export interface Input {
 
 const missing = usage("No database given. Set it with --database, DIVISI_DATABASE, or serve.database in the config.")
 
-/** Opens the database. Waits if it is still starting. */
+/** Opens the database. An unreachable one fails at once, so that a status is not delayed. */
 export const open = Effect.fnUntraced(function* ({ config, database }: Input) {
   const resolved = Effect.map(ConfigFile.resolve(Option.getOrUndefined(config)), (loaded) => loaded.config)
-  const opened = yield* Database.open(database, resolved, Database.waiting())
+  const opened = yield* Database.open(database, resolved)
   return opened === undefined ? yield* missing : opened.cluster
 })
 

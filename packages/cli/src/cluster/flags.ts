@@ -30,6 +30,14 @@ const parseAddress = (text: string) => {
   return { host: match[1]!, port: Number(match[2]) }
 }
 
+/** Parses a time with its zone to milliseconds since 1970. Returns `undefined` if it is invalid. */
+const parseTime = (text: string): number | undefined => {
+  const millis = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:\d{2})$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN
+  return Number.isNaN(millis) ? undefined : millis
+}
+
 export const workFlags = {
   ...teamFlags,
   database,
@@ -55,6 +63,11 @@ export const workFlags = {
     Flag.withDescription("HTTP port for /health/live, /health/ready and /metrics (default: none)"),
     Flag.optional
   ),
+  kubernetes: text(
+    "kubernetes",
+    "<namespace>",
+    "Check the health of other servers by the readiness of their pods in this Kubernetes namespace, instead of by pings. --address must contain the IP of the pod"
+  ),
   concurrency: whole("concurrency", 1).pipe(
     Flag.withDescription("Maximum number of concurrent runs; others wait (default 50)"),
     Flag.withDefault(50)
@@ -77,6 +90,15 @@ export const submitFlags = {
   ...place,
   question: Argument.String("question").pipe(Argument.withDescription("The question")),
   runId: text("run-id", "<id>", "Id of the run (default: random). Submitting an existing id has no effect"),
+  at: Flag.String("at").pipe(
+    Flag.filterMap(
+      (text) => Option.fromUndefinedOr(parseTime(text)),
+      () => "Expected a time with its zone, e.g. 2026-12-01T06:00:00Z"
+    ),
+    Flag.withMetavar("<time>"),
+    Flag.withDescription("Start the run at this time, e.g. 2026-12-01T06:00:00Z (default: now)"),
+    Flag.optional
+  ),
   follow: toggle("follow", "Wait for the answer and print it")
 }
 

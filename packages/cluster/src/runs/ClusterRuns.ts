@@ -5,7 +5,7 @@
  * the run to a server, and reassigns it if that server drains, dies or freezes. The journal's epoch ensures that only
  * one server can write to the run, so a received answer is never paid for twice.
  */
-import { Elapsed, type Journal, type Tool } from "@divisi/core"
+import { Elapsed, type Journal, Options as Tables, type Tool } from "@divisi/core"
 import type { Conductor, RunOptions, RunResult } from "@divisi/core/Conductor"
 import * as Task from "@divisi/core/Task"
 import * as Cause from "effect/Cause"
@@ -13,6 +13,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Sharding from "effect/cluster/Sharding"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
@@ -71,14 +72,31 @@ export interface Worker {
    * run then fails with the reason `Abandoned`, because the run itself may be the cause. Default: 5.
    */
   readonly maxTakeovers?: number | undefined
+  /**
+   * Checks the health of the other servers by the readiness of their pods in Kubernetes, instead of by pings. Requires
+   * the IP of the pod as host of `address`, a service account that may list pods, and `NODE_EXTRA_CA_CERTS` with the
+   * service account's `ca.crt`. While the Kubernetes API is unreachable, all servers count as healthy.
+   */
+  readonly kubernetes?: Layers.Pods | undefined
   /** How long a server that is stopping waits for its calls in flight, in milliseconds. Default: 60,000. */
   readonly drainMillis?: number | undefined
 }
 
+/** Options for a submitted run. */
+export interface SubmitOptions {
+  /**
+   * The earliest start, in milliseconds since 1970 by the database's clock. Until then the run uses no resources on a
+   * server, and can be cancelled. Default: as soon as a server has room.
+   */
+  readonly startAt?: number | undefined
+}
+
+const submitTable = { startAt: Tables.number(0, 8.64e15) } satisfies Tables.ShapeOf<SubmitOptions>
+
 /** The runs of a cluster. All functions work on every member, regardless of which server executes the run. */
 export interface ClusterRuns {
   /** Submits a run, to be started by one of the servers. Submitting a known id again has no effect. */
-  readonly submit: (id: string, task: Task.Input) => Effect.Effect<void>
+  readonly submit: (id: string, task: Task.Input, options?: SubmitOptions) => Effect.Effect<void>
   /** Returns the result of a finished run, or `None` if it has not finished. */
   readonly poll: (id: string) => Effect.Effect<Option.Option<Ended>>
   /** Waits until a run has finished and returns its result. */
@@ -149,6 +167,20 @@ const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>, patienceMillis: numb
     )
     return attempt
   })
+
+/** A clock that shows the database's time, so that servers with different clocks agree. */
+const databaseClock = (clock: Clock.Clock, now: () => number): Clock.Clock => {
+  const nanos = () => BigInt(now()) * 1_000_000n
+  return {
+    currentTimeMillisUnsafe: now,
+    currentTimeMillis: Effect.sync(now),
+    currentTimeNanosUnsafe: nanos,
+    currentTimeNanos: Effect.sync(nanos),
+    monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+    monotonicTimeNanos: clock.monotonicTimeNanos,
+    sleep: (duration) => clock.sleep(duration)
+  }
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Constructors
@@ -242,17 +274,21 @@ export const make = Effect.fnUntraced(function* (
     yield* query((session) => session.query(`DELETE FROM ${schema}.drains WHERE address = $1`, [`${host}:${port}`]))
   }
 
-  const leases = Leases.make(yield* Clock.Clock, expireMillis)
+  const ownClock = yield* Clock.Clock
+  const leases = Leases.make(ownClock, expireMillis)
+  const clock = databaseClock(ownClock, postgres.now)
   const layer = Layers.layer({
     url,
     password,
     schema,
     address: worker?.address,
     versionGroup,
+    kubernetes: worker?.kubernetes,
     refreshMillis,
     expireMillis,
     drainMillis,
     leases,
+    clock,
     room: () => concurrency + waitingRuns - owned.count()
   })
   // On closing, the layers wait for the database and for other servers, which may be unreachable. The socket server
@@ -274,7 +310,7 @@ export const make = Effect.fnUntraced(function* (
       }),
       { concurrency: "unbounded", maxIdleTime: feedIdleMillis }
     )
-    const run = Run.toLayer(Body.make(worker, owned, isCancelled, sharding))
+    const run = Run.toLayer(Body.make(worker, owned, isCancelled, sharding, clock))
     yield* Effect.provideContext(Layer.buildWithScope(Layer.mergeAll(run, feed), entities), context)
   }
   const client = yield* Effect.provideContext(Feed.client, context)
@@ -292,23 +328,36 @@ export const make = Effect.fnUntraced(function* (
           Option.isSome(polled) && polled.value._tag === "Complete" ? Option.some(polled.value.exit) : Option.none()
       )
     ).pipe(
-      Effect.flatMap((exit) =>
-        Option.isNone(exit) ? Effect.succeed(Option.none()) : Effect.map(exit.value, Option.some)
-      )
+      Effect.flatMap((exit) => {
+        if (Option.isNone(exit)) return Effect.succeed(Option.none())
+        // A run that was cancelled while it was suspended or handed over.
+        const isInterrupted = Exit.isFailure(exit.value) && Cause.hasInterruptsOnly(exit.value.cause)
+        return Effect.map(isInterrupted ? Effect.succeed(Body.cancelled) : exit.value, Option.some)
+      })
     )
   const result: ClusterRuns["result"] = (id) =>
     Effect.flatMap(poll(id), (ended) =>
       Option.isSome(ended) ? Effect.succeed(ended.value) : Effect.andThen(Effect.sleep(napMillis), result(id))
     )
   return {
-    submit: (id, task) =>
-      Effect.asVoid(inCluster(Run.execute({ id, task: JSON.stringify(Task.make(task)) }, { discard: true }))),
+    submit: (id, task, options = {}) =>
+      Effect.suspend(() => {
+        Tables.check("ClusterRuns.submit", options, submitTable)
+        const { startAt } = options
+        const payload = { id, task: JSON.stringify(Task.make(task)), ...(startAt !== undefined && { startAt }) }
+        return Effect.asVoid(inCluster(Run.execute(payload, { discard: true })))
+      }),
     poll,
     result,
     cancel: (id) =>
       Effect.andThen(
         markCancelled(id),
-        inCluster(Effect.flatMap(executionOf(id), (execution) => client(execution).cancel({ id })))
+        inCluster(
+          Effect.flatMap(executionOf(id), (execution) =>
+            // The interruption wakes a run that is suspended or waits for its start.
+            Effect.andThen(client(execution).cancel({ id }), Run.interrupt(execution))
+          )
+        )
       ),
     give: (id, results) =>
       inCluster(

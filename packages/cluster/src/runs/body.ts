@@ -2,12 +2,15 @@
 import { Journal, type Tool } from "@divisi/core"
 import type { Conductor, RunOptions, RunResult } from "@divisi/core/Conductor"
 import type * as Task from "@divisi/core/Task"
+import { WorkerError } from "@divisi/core/Worker"
+import * as Clock from "effect/Clock"
 import * as Entity from "effect/cluster/EntityId"
 import type * as Sharding from "effect/cluster/Sharding"
 import * as Effect from "effect/Effect"
+import * as DurableClock from "effect/workflow/DurableClock"
 import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import * as Owned from "./owned.ts"
-import { Ended, resultOf } from "./protocol.ts"
+import { Ended, type Run, resultOf } from "./protocol.ts"
 
 /** Executes runs on a server. */
 export interface Executor {
@@ -32,21 +35,56 @@ const isTaken = ({ error }: RunResult): boolean =>
 const isUnreachable = ({ error }: RunResult): boolean =>
   error instanceof Journal.JournalError && error.reason._tag === "Unreachable"
 
+/** Returns the rejection of this server's key or account that ended a run. */
+const rejectionOf = ({ error }: RunResult): WorkerError | undefined => {
+  const cause = error !== undefined && "cause" in error ? error.cause : error
+  const isRejection =
+    cause instanceof WorkerError && (cause.reason._tag === "Authentication" || cause.reason._tag === "Quota")
+  return isRejection ? cause : undefined
+}
+
+/** The result of a run that was cancelled. */
+export const cancelled = new Ended({ ending: "interrupted" })
+
 type Results = Readonly<Record<string, Tool.Given>>
 
 const againMillis = 1_000
 
+/** Maximum time until a scheduled run is woken, in milliseconds. A cancelled run leaves its message for this long. */
+const maxSleepMillis = 86_400_000
+
 /** The part of the cluster's sharding used here. */
 type Placement = Pick<Sharding.Sharding["Service"], "getShardId" | "hasShardId">
 
-/** Creates the body for run workflows. */
+/** Creates the body for run workflows. `clock` is the database's clock, which is the same for all servers. */
 export const make = (
   { conductor, optionsOf }: Executor,
   owned: ReturnType<typeof Owned.make<RunResult>>,
   isCancelled: (id: string) => Effect.Effect<boolean>,
-  sharding: Placement
-) =>
-  Effect.fnUntraced(function* ({ id, task: text }: { readonly id: string; readonly task: string }, execution: string) {
+  sharding: Placement,
+  clock: Clock.Clock
+) => {
+  let isReported = false
+  /** Logs the first rejection, because all runs of this server may fail while those of the others do not. */
+  const reportRejection = (result: RunResult) =>
+    Effect.suspend(() => {
+      const rejection = rejectionOf(result)
+      if (rejection === undefined || isReported) return Effect.void
+      isReported = true
+      return Effect.logError(
+        `Runs fail on this server because a vendor rejects its key or account: ${rejection.message} Correct the key and restart the server.`
+      )
+    })
+  return Effect.fnUntraced(function* (
+    { id, startAt = 0, task: text }: typeof Run.payloadSchema.Type,
+    execution: string
+  ) {
+    const wait = () => Math.min(startAt - clock.currentTimeMillisUnsafe(), maxSleepMillis)
+    for (let times = 0; wait() > 0; times += 1) {
+      if (yield* isCancelled(id)) return cancelled
+      const sleep = DurableClock.sleep({ name: `start/${times}`, duration: wait(), inMemoryThreshold: 0 })
+      yield* Effect.provideService(sleep, Clock.Clock, clock)
+    }
     const task: Task.Task = JSON.parse(text)
     const shard = sharding.getShardId(Entity.make(execution), "default")
     const place: Owned.Place = {
@@ -67,7 +105,7 @@ export const make = (
         // minutes.
         continue
       }
-      if (outcome._tag === "Cancelled") return new Ended({ ending: "interrupted" })
+      if (outcome._tag === "Cancelled") return cancelled
       const { result } = outcome
       if (isTaken(result)) yield* Owned.whileDoubtful(sharding, shard)
       else if (isUnreachable(result)) yield* Effect.sleep(againMillis)
@@ -76,6 +114,10 @@ export const make = (
         for (const { id } of result.waitingFor) {
           results = { ...results, [id]: JSON.parse(yield* DurableDeferred.await(resultOf(id))) }
         }
-      } else return endedOf(result)
+      } else {
+        yield* reportRejection(result)
+        return endedOf(result)
+      }
     }
   })
+}

@@ -1,8 +1,11 @@
 /** Creates the layers of Effect's cluster on a Postgres database: shard ownership, and messages between servers. */
 import * as NodeClusterSocket from "@effect/platform-node-shared/NodeClusterSocket"
 import * as NodeCrypto from "@effect/platform-node-shared/NodeCrypto"
+import * as NodeFileSystem from "@effect/platform-node-shared/NodeFileSystem"
 import * as PgClient from "@effect/sql-pg/PgClient"
+import * as Clock from "effect/Clock"
 import * as ClusterWorkflowEngine from "effect/cluster/ClusterWorkflowEngine"
+import * as K8sHttpClient from "effect/cluster/K8sHttpClient"
 import * as MessageStorage from "effect/cluster/MessageStorage"
 import * as RunnerAddress from "effect/cluster/RunnerAddress"
 import * as RunnerHealth from "effect/cluster/RunnerHealth"
@@ -13,6 +16,7 @@ import * as SocketRunner from "effect/cluster/SocketRunner"
 import * as SqlMessageStorage from "effect/cluster/SqlMessageStorage"
 import * as SqlRunnerStorage from "effect/cluster/SqlRunnerStorage"
 import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
@@ -31,6 +35,13 @@ export interface Address {
   readonly listenHost?: string | undefined
 }
 
+/** The pods in which the servers run. */
+export interface Pods {
+  readonly namespace: string
+  /** Selects the pods by their labels, e.g. `app=divisi-cluster`. Default: all pods in the namespace. */
+  readonly labelSelector?: string | undefined
+}
+
 /** Settings for joining the cluster. */
 export interface Settings {
   readonly url: Redacted.Redacted
@@ -39,11 +50,15 @@ export interface Settings {
   readonly versionGroup?: string | undefined
   /** If omitted, this process submits and follows runs but does not execute any. */
   readonly address?: Address | undefined
+  /** If given, the readiness of these pods decides which servers are healthy, instead of pings. */
+  readonly kubernetes?: Pods | undefined
   readonly refreshMillis: number
   readonly expireMillis: number
   /** How long a server that is stopping waits for its calls in flight, in milliseconds. */
   readonly drainMillis: number
   readonly leases: Leases.Leases
+  /** The database's clock, which decides when a scheduled message is delivered. */
+  readonly clock: Clock.Clock
   /** Returns how many more runs this process may read. */
   readonly room: () => number
 }
@@ -93,23 +108,34 @@ export const pool = (
     startupParameters: { ...timeouts, search_path: schema }
   })
 
+const transport = NodeClusterSocket.layerClientProtocol
+
+/** Checks the health of servers by their pods in Kubernetes, or by pings. */
+const healthOf = ({ kubernetes }: Settings) =>
+  kubernetes === undefined
+    ? RunnerHealth.layerPing.pipe(Layer.provide(Runners.layerRpc), Layer.provide(transport))
+    : RunnerHealth.layerK8s(kubernetes).pipe(
+        Layer.provide(K8sHttpClient.layer),
+        Layer.provide([FetchHttpClient.layer, NodeFileSystem.layer])
+      )
+
 /** Returns the layers for a server, or for a client if there is no address. */
 export const layer = (settings: Settings) => {
   const { address, schema } = settings
   const prefix = prefixOf(schema, settings.versionGroup)
-  const transport = NodeClusterSocket.layerClientProtocol
   const runner =
     address === undefined
       ? SocketRunner.layerClientOnly.pipe(Layer.provide(transport))
       : SocketRunner.layer.pipe(
           Layer.provide([NodeClusterSocket.layerSocketServer, transport]),
-          Layer.provide(RunnerHealth.layerPing.pipe(Layer.provide(Runners.layerRpc), Layer.provide(transport)))
+          Layer.provide(healthOf(settings))
         )
   return ClusterWorkflowEngine.layer.pipe(
     Layer.provideMerge(runner),
     Layer.provideMerge(
       claimed(settings).pipe(
         Layer.provide(SqlMessageStorage.layerWith({ prefix })),
+        Layer.provide(Layer.succeed(Clock.Clock, settings.clock)),
         Layer.provide(NodeCrypto.layerDigest),
         Layer.provide(pool(settings, 6))
       )

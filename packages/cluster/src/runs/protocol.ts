@@ -15,9 +15,9 @@ export class Ended extends Schema.Class<Ended>("@divisi/cluster/Ended")({
   reason: Schema.optionalKey(Schema.String)
 }) {}
 
-/** A run as a workflow with the same id. `task` is JSON. */
+/** A run as a workflow with the same id. `task` is JSON, and `startAt` the earliest start by the database's clock. */
 export const Run = Workflow.make("divisi/Run", {
-  payload: { id: Schema.String, task: Schema.String },
+  payload: { id: Schema.String, task: Schema.String, startAt: Schema.optionalKey(Schema.Finite) },
   success: Ended,
   idempotencyKey: ({ id }) => id
 })

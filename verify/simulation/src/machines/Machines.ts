@@ -10,6 +10,7 @@ import * as Conductor from "@divisi/core/Conductor"
 import * as Policy from "@divisi/core/Policy"
 import { CallId, type Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as Clock from "effect/Clock"
 import * as ShardId from "effect/cluster/ShardId"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -308,10 +309,11 @@ export const simulate = async (options: Options): Promise<Found> => {
       const optionsOf = ({ messages }: { readonly messages: ReadonlyArray<{ readonly content: unknown }> }) => ({
         ledger: ledgers.get(tenantOf(String(messages[0]?.content)))! as never
       })
-      const body = Body.make({ conductor, optionsOf }, owned, () => Effect.succeed(false), {
-        getShardId: (id) => ShardId.make(id, 0),
-        hasShardId: ({ group }) => place.machine === machine && place.believed.has(group)
-      })
+      const sharding = {
+        getShardId: (id: string) => ShardId.make(id, 0),
+        hasShardId: ({ group }: ShardId.ShardId) => place.machine === machine && place.believed.has(group)
+      }
+      const body = Body.make({ conductor, optionsOf }, owned, () => Effect.succeed(false), sharding, yield* Clock.Clock)
       place.count = owned.count
       place.execute = (run) =>
         body(
