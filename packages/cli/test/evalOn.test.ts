@@ -87,7 +87,7 @@ describe.skipIf(!hasPostgres)("divisi eval --on", () => {
     })
   )
 
-  it("gives the same report after a crash of the database and a machine that thaws", { timeout: 180_000 }, () =>
+  it("gives the same report after a crash of the database and a machine that thaws", { timeout: 240_000 }, () =>
     inFolder(async (folder) => {
       const args = prepare(folder, "single:a")
       const { environment, url } = place()
@@ -143,7 +143,7 @@ describe.skipIf(!hasPostgres)("divisi eval --on", () => {
     })
   )
 
-  it("leaves samples to other machines if a vendor rejects its key, and to a later run", { timeout: 120_000 }, () =>
+  it("leaves samples to other machines if a vendor rejects its key, and to a later run", { timeout: 240_000 }, () =>
     inFolder(async (folder) => {
       const args = prepare(folder, "single:a,single:b")
       const { environment, url } = place()
