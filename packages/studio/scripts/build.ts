@@ -81,13 +81,34 @@ const withoutEditor: Plugin = {
   }
 }
 
+/**
+ * Imports the pages of an exported page statically, except for the editor. A classic script loads nothing later, and
+ * esbuild leaves out unused code only where all imports are static.
+ */
+const withStaticPages: Plugin = {
+  name: "with-static-pages",
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /\/src\/app\/.*\.tsx$/ }, ({ path: file }) => {
+      const imports: Array<string> = []
+      const text = fs
+        .readFileSync(file, "utf8")
+        .replace(/\bimport\("(?!\.\/PlanEditor)([^"]+)"\)/g, (_, name: string) => {
+          const local = `page${imports.length}`
+          imports.push(`import * as ${local} from "${name}"`)
+          return `Promise.resolve(${local})`
+        })
+      return { contents: [text, ...imports].join("\n"), loader: "tsx" }
+    })
+  }
+}
+
 /** Returns the script of an exported page. */
 export const bundleExport = async (): Promise<Uint8Array> =>
   (
     await bundle({
       entryPoints: { exported: main },
       format: "iife",
-      plugins: [withoutCoreOnDemand, withoutEditor]
+      plugins: [withoutCoreOnDemand, withoutEditor, withStaticPages]
     })
   )[0]![1]
 

@@ -80,6 +80,11 @@ export const ForkForm = ({ item, onClose, round, run, step, transcript, within }
     <form
       class="decision form"
       aria-label="Fork"
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return
+        event.preventDefault()
+        onClose()
+      }}
       onSubmit={(event) => {
         event.preventDefault()
         if (!isRefused(event.currentTarget)) submit(new FormData(event.currentTarget))

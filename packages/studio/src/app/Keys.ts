@@ -11,21 +11,31 @@ export const setOn = (on: boolean): void => {
   localStorage.setItem(name, on ? "on" : "off")
 }
 
-const isEditing = (target: EventTarget | null): boolean =>
+/** Whether G was just pressed, so that the next letter opens a page. */
+export const isGoing = signal(false)
+
+/** Whether text is entered in an element. */
+export const isEditing = (target: EventTarget | null): target is HTMLElement =>
   target instanceof HTMLElement &&
   target.closest("input:not([type=range]), textarea, select, [contenteditable]") !== null
+
+const isInDialog = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest("dialog") !== null
 
 const isControl = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest("button, a, summary, [role=button], input[type=range]") !== null
 
-/** Listens for key presses. Returns a function that removes the listener. */
-export const keys = (actions: Readonly<Record<string, () => void>>): (() => void) => {
+/**
+ * Listens for key presses outside of dialogs, or for those after G. Returns a function that removes the listener.
+ */
+export const keys = (actions: Readonly<Record<string, () => void>>, isAfterG = false): (() => void) => {
   const hear = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
     const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key]
-    if (action === undefined) return
+    if (action === undefined || isInDialog(event.target)) return
     if (event.key === "Escape" ? false : isEditing(event.target)) return
     if (event.key.length === 1 && event.key !== " " && !areOn.peek()) return
+    if (event.key.length === 1 && isGoing.peek() !== isAfterG) return
     const isOwn = event.key === " " || event.key === "Enter" || event.key.startsWith("Arrow")
     if (isOwn && isControl(event.target)) return
     event.preventDefault()

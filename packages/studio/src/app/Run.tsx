@@ -164,7 +164,10 @@ const View = ({
         ArrowUp: () => move(-1),
         ArrowRight: () => goToEvent(1),
         ArrowLeft: () => goToEvent(-1),
-        p: () => setQuery({ pane: isPolicyShown ? undefined : "policy" })
+        p: () => setQuery({ pane: isPolicyShown ? undefined : "policy" }),
+        f: () => {
+          if (canSteer() && row !== undefined) isForking.value = !isForking.value
+        }
       }),
     [waterfall, moments, time, row, isPolicyShown]
   )

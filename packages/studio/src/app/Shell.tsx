@@ -4,7 +4,7 @@ import { signal, useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { Announcer } from "./Announcer.tsx"
 import { Icon } from "./Icons.tsx"
-import { areOn, keys, setOn } from "./Keys.ts"
+import { areOn, isEditing, isGoing, keys, setOn } from "./Keys.ts"
 import { shownPages } from "./Pages.tsx"
 import { Action, Empty, Guarded } from "./Parts.tsx"
 import { go, href, place } from "./Router.ts"
@@ -37,6 +37,7 @@ const shortcuts: ReadonlyArray<readonly [string, string]> = [
   ["←, →", "Previous or next event"],
   ["Space", "Replay"],
   ["P", "The policy's part"],
+  ["F", "Fork from the step"],
   ["T", "Dark or light"],
   ["?", "This list"],
   ["Esc", "Back"]
@@ -59,7 +60,15 @@ const Help = ({ onClose }: { readonly onClose: () => void }) => (
       </button>
     </header>
     <dl>
-      {shortcuts.map(([key, what]) => (
+      {[
+        ...shortcuts,
+        [
+          `G, then ${shownPages()
+            .map(({ letter }) => letter.toUpperCase())
+            .join(", ")}`,
+          "Go to a page"
+        ]
+      ].map(([key, what]) => (
         <div key={key}>
           <dt>
             <kbd>{key}</kbd>
@@ -109,28 +118,37 @@ const KeyBox = () => {
 export const Shell = () => {
   const isHelpOpen = useSignal(false)
   const retry = useRuns()
-  const isGoing = useSignal(false)
   useEffect(() => {
     applyTheme()
-    return keys({
-      t: nextTheme,
-      "?": () => (isHelpOpen.value = true),
-      g: () => {
-        isGoing.value = true
-        setTimeout(() => (isGoing.value = false), 1_200)
-      },
-      Escape: () => {
-        if (place.peek().path.length > 1) go(href([place.peek().path[0]!]))
-      },
-      ...Object.fromEntries(
-        shownPages().map(({ letter, path }) => [
-          letter,
-          () => {
-            if (isGoing.peek()) go(href([path]))
-          }
-        ])
-      )
-    })
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const setGoing = (is: boolean) => {
+      clearTimeout(timer)
+      isGoing.value = is
+      if (is) timer = setTimeout(() => (isGoing.value = false), 1_200)
+    }
+    const pageKeys = shownPages().map(({ letter, path }) => [
+      letter,
+      () => {
+        setGoing(false)
+        go(href([path]))
+      }
+    ])
+    const stops = [
+      keys(Object.fromEntries(pageKeys), true),
+      keys({
+        t: nextTheme,
+        "?": () => (isHelpOpen.value = true),
+        g: () => setGoing(true),
+        Escape: () => {
+          const { activeElement } = document
+          if (isEditing(activeElement)) activeElement.blur()
+          else if (place.peek().path.length > 1) go(href([place.peek().path[0]!]))
+        }
+      })
+    ]
+    return () => {
+      for (const stop of stops) stop()
+    }
   }, [])
   const { path } = place.value
   const page = shownPages().find((one) => one.path === path[0])

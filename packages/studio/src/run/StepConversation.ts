@@ -3,7 +3,7 @@
  *
  * It uses the same functions as core, so the displayed messages are exactly those that the worker received.
  */
-import { type Message, Prompt, StepViews, type Transcript } from "@divisi/core"
+import { type Message, StepMessages, StepViews, type Transcript } from "@divisi/core"
 
 /** A message and its source. */
 export interface SentMessage {
@@ -21,11 +21,11 @@ export const seenText = (access: "all" | ReadonlyArray<number>, failed: Readonly
 }
 
 /** Returns the earlier rounds as seen by the steps of a round. */
-const previousOf = ({ rounds }: Transcript.Transcript, round: number): Prompt.WorkerView["previous"] => {
+const previousOf = ({ rounds }: Transcript.Transcript, round: number): StepMessages.WorkerView["previous"] => {
   const before = rounds.slice(0, round).map((past) => ({ past, answers: StepViews.fromRecord(past).answers }))
   const last = before.at(-1)
   if (last === undefined) return undefined
-  const failed: Prompt.StepAnswer = last.answers.at(-1) ?? { type: "failed", message: "" }
+  const failed: StepMessages.StepAnswer = last.answers.at(-1) ?? { type: "failed", message: "" }
   return {
     answer: last.past.answer === undefined ? failed : { type: "answered", text: last.past.answer },
     rounds: before.map(({ answers, past }) => ({ workflow: past.workflow ?? { steps: [] }, answers, verdicts: [] }))
@@ -44,14 +44,14 @@ const addedBy = (step: Transcript.StepRecord, turn: Transcript.TurnRecord): Read
   if (tools.length > 0) {
     if (tools.some(({ endedAt }) => endedAt === undefined)) return []
     const calls = tools.map(({ call }) => call)
-    const messages = Prompt.toolTurnMessages({ text, calls, results: tools.map(resultOf), echo })
+    const messages = StepMessages.toolTurnMessages({ text, calls, results: tools.map(resultOf), echo })
     return messages.map((message) => ({
       message,
       from: message.role === "tool" ? `Tool ${message.name}` : `${turn.worker}, turn ${turn.turn + 1}`
     }))
   }
   if (error === undefined || isFromCheck(step, turn)) return []
-  return Prompt.shapeCorrectionMessages(text, error).map((message, index) => ({
+  return StepMessages.shapeCorrectionMessages(text, error).map((message, index) => ({
     message,
     from: index === 0 ? `${turn.worker}, turn ${turn.turn + 1}` : "Correction"
   }))
@@ -109,7 +109,7 @@ const firstMessages = (
   if (seen === undefined) return []
   const previous = previousOf(transcript, round)
   const view = { ...seen, task: transcript.task, workflow: record.workflow, step }
-  const messages = Prompt.workerMessages(previous === undefined ? view : { ...view, previous })
+  const messages = StepMessages.workerMessages(previous === undefined ? view : { ...view, previous })
   const labels = labelsOf(transcript, messages, seenBy(record, step, previous !== undefined, seen.isHidden))
   return messages.map((message, index) => ({ message, from: labels[index] ?? "" }))
 }
