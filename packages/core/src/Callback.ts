@@ -58,12 +58,16 @@ export const called = <A, E = never>(
   })
 
 /** Calls a listener without waiting for its result. Exceptions and rejections are passed to `onError`. */
-export const notify = (call: () => unknown, onError: (error: unknown) => void): void => {
+export const notify = <A>(
+  listener: (value: A) => unknown,
+  value: A,
+  onError: (error: unknown, value: A) => void
+): void => {
   try {
-    const given = call()
-    if (isPromiseLike(given)) given.then(undefined, onError)
+    const given = listener(value)
+    if (isPromiseLike(given)) given.then(undefined, (error) => onError(error, value))
   } catch (error) {
-    onError(error)
+    onError(error, value)
   }
 }
 
@@ -82,7 +86,7 @@ export const toErrorOutput: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.
  * Calls a listener and logs a warning if it fails. `what` is the listener's name in the log message, such as `onPaid`.
  */
 export const notifyLogged = (what: string, call: () => unknown): void =>
-  notify(call, (error) =>
+  notify(call, undefined, (error) =>
     Effect.runFork(
       toErrorOutput(Effect.logWarning(`${what} failed, and the run continues without it: ${messageOf(error)}`))
     )

@@ -359,7 +359,7 @@ class Survival {
 
   private checkWaiting({ waitingFor }: Conductor.RunResult): void {
     if (!this.isDurable) return
-    const told = this.memory.runs.get(runId)?.head?.waitsFor ?? []
+    const told = this.memory.runs.get(runId)?.head()?.waitsFor ?? []
     const ids = waitingFor.map(({ id }) => id)
     if (told.length !== ids.length || !ids.every((id) => told.some((text) => text.includes(`(${id}`))))
       this.complain(`the run waits for ${ids}, and its journal says ${told}`)

@@ -1,5 +1,6 @@
 /** The in-memory journal. */
 import * as Effect from "effect/Effect"
+import { constant } from "effect/Function"
 import { isTransient, type Listener } from "../events/RunEvent.ts"
 import { heading } from "./HeadRecorder.ts"
 import type { Batch, Bounds, Claim, Entry, Head, Journal, Query, Summary } from "./Journal.ts"
@@ -12,7 +13,8 @@ interface Kept {
   /** The process that holds the claim. */
   owner: Process | undefined
   readonly entries: Array<Entry>
-  head: Head | undefined
+  /** Returns the run's head, which is derived only when runs are listed. */
+  head: () => Head | undefined
   bytes: number
   changedAt: number
 }
@@ -63,7 +65,13 @@ const sizeOf = (value: unknown): number => {
   if (typeof value !== "object" || value === null) return 8
   let size = 2
   if (Array.isArray(value)) for (const one of value) size += 1 + sizeOf(one)
-  else for (const name in value) size += name.length + 4 + sizeOf((value as Readonly<Record<string, unknown>>)[name])
+  else {
+    for (const name in value) {
+      const one = (value as Readonly<Record<string, unknown>>)[name]
+      // Most fields are texts and numbers, which are measured without a call.
+      size += name.length + 4 + (typeof one === "string" ? one.length + 2 : typeof one === "object" ? sizeOf(one) : 8)
+    }
+  }
   return size
 }
 
@@ -122,7 +130,7 @@ export const makeMemory = (store: Memory = memory()): MemoryJournal => {
       epoch: 0,
       owner: undefined,
       entries: [],
-      head: undefined,
+      head: constant(undefined),
       bytes: 0,
       changedAt: 0
     }
@@ -148,7 +156,7 @@ export const makeMemory = (store: Memory = memory()): MemoryJournal => {
       const kept = runs.get(run)
       if (isOver || kept?.epoch !== epoch || kept.owner !== self || kept.entries.length !== seq)
         return fail({ _tag: "Fenced", run })
-      kept.head = head ?? kept.head
+      if (head !== undefined) kept.head = constant(head)
       grow(kept, entries, clock.currentTimeMillisUnsafe())
       return Effect.void
     })
@@ -160,27 +168,39 @@ export const makeMemory = (store: Memory = memory()): MemoryJournal => {
       if (isOver || isTransient(event)) return
       const entry: Entry = { type: "event", event }
       take(entry, run)
-      kept ??= own(run, runs.get(run))
-      kept.head = head()
+      if (kept === undefined) {
+        kept = own(run, runs.get(run))
+        kept.head = head
+      }
       if (event.type === "run-finished" && event.runId === run) {
         const { calls, costUsd } = event.spend
-        kept.head = kept.head && { ...kept.head, calls, costUsd }
+        const last = head()
+        // A function without a scope of its own, so that the recorder of the head is released.
+        kept.head = constant(last && { ...last, calls, costUsd })
         kept.owner = undefined
       }
       grow(kept, [entry], event.at)
     }
   }
 
-  const summaryOf = (run: string, { bytes, changedAt, entries, head, owner }: Kept, now: number): Summary | undefined =>
-    head && {
-      ...head,
-      run,
-      bytes,
-      changedAt,
-      ageMillis: Math.max(0, now - changedAt),
-      length: entries.length,
-      owner: owner?.name
-    }
+  const summaryOf = (
+    run: string,
+    { bytes, changedAt, entries, head, owner }: Kept,
+    now: number
+  ): Summary | undefined => {
+    const known = head()
+    return (
+      known && {
+        ...known,
+        run,
+        bytes,
+        changedAt,
+        ageMillis: Math.max(0, now - changedAt),
+        length: entries.length,
+        owner: owner?.name
+      }
+    )
+  }
 
   const find = (run: string) =>
     Effect.clockWith((clock) => {
@@ -195,7 +215,7 @@ export const makeMemory = (store: Memory = memory()): MemoryJournal => {
       const isMeant = (head: Head | undefined) =>
         (caller === undefined || head?.caller === caller) && (request === undefined || head?.request === request)
       const listed = [...runs]
-        .filter(([, { head, number }]) => number < before && isMeant(head))
+        .filter(([, { head, number }]) => number < before && isMeant(head()))
         .sort(([, left], [, right]) => right.number - left.number)
         .flatMap(([run, kept]) => summaryOf(run, kept, now) ?? [])
       return Effect.succeed(listed.slice(0, limit))

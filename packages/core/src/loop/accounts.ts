@@ -49,8 +49,9 @@ const unpriced = ({ account, allowed, limit, spent }: BudgetExceeded, worker: st
  * Returns the error for calls that would be rejected because an account limits the cost but a worker has no known
  * price. Limits known only to another process are detected when the call is reserved.
  */
-export const refusalOf = ({ ledger, payer }: Accounts, workers: ReadonlyArray<Worker>): BudgetExceeded | undefined => {
-  const worker = workers.find(isUnpriced)
+export const refusalOf = ({ ledger, payer }: Accounts, workers: Iterable<Worker>): BudgetExceeded | undefined => {
+  if (ledger.costLimit === undefined && payer?.account.costLimit === undefined) return undefined
+  const worker = firstUnpriced(workers)
   if (worker === undefined) return undefined
   const refused = (account: Ledger, name?: "payer") =>
     account.costLimit === undefined
@@ -68,14 +69,19 @@ export const refusalOf = ({ ledger, payer }: Accounts, workers: ReadonlyArray<Wo
 
 const isUnpriced = ({ pricing }: Worker): boolean => cost(pricing, noUsage) === undefined
 
+const firstUnpriced = (workers: Iterable<Worker>): Worker | undefined => {
+  for (const worker of workers) if (isUnpriced(worker)) return worker
+  return undefined
+}
+
 /**
- * Returns the workers that every run requires: those of the critic and, if no worker in the pool has a known price, one
+ * Yields the workers that every run requires: those of the critic and, if no worker in the pool has a known price, one
  * from the pool.
  */
-export const neededOf = (pool: ReadonlyArray<Worker>, critic: Critic | undefined): ReadonlyArray<Worker> => [
-  ...(pool.every(isUnpriced) ? pool.slice(0, 1) : []),
-  ...(critic?.workers ?? [])
-]
+export function* neededOf(pool: ReadonlyArray<Worker>, critic: Critic | undefined): Generator<Worker> {
+  if (pool.every(isUnpriced)) yield* pool.slice(0, 1)
+  yield* critic?.workers ?? []
+}
 
 const nothing: Amount = { costUsd: 0, tokens: 0 }
 
@@ -98,21 +104,19 @@ const checkersOf = ({ by }: StepCheck, checks: Checks, pool: WorkerPool): Readon
   return "score" in check ? (check.workers ?? []) : []
 }
 
-/** Returns the workers of the steps to run, and the workers that check them. */
-export const workersOf = ({
+/** Yields the workers of the steps to run, and the workers that check them. */
+export function* workersOf({
   checks,
   pool,
   wanted,
   workflow
-}: Pick<Plan, "checks" | "pool" | "workflow" | "wanted">): ReadonlyArray<Worker> => {
-  const workers: Array<Worker> = []
+}: Pick<Plan, "checks" | "pool" | "workflow" | "wanted">): Generator<Worker> {
   for (const [step, { check, worker }] of workflow.steps.entries()) {
     if (wanted?.has(step) === false) continue
     const own = pool.workers[worker]
-    if (own !== undefined) workers.push(own)
-    if (check !== undefined) workers.push(...checkersOf(check, checks, pool))
+    if (own !== undefined) yield own
+    if (check !== undefined) yield* checkersOf(check, checks, pool)
   }
-  return workers
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -127,13 +131,14 @@ const mostTokens = 10_000_000
  * worker may have read more than it was sent (agents do), but cannot have written more than requested.
  */
 export const boundsOf = (asked: Asked, isLimited: boolean, text: string): Bounds => {
-  const worst = {
-    inputTokens: inputBound(asked),
-    outputTokens: mostOutput(asked) ?? Math.max(outputBound(asked), isLimited ? 0 : tokenBound(text))
-  }
+  const output = mostOutput(asked)
   const most = isLimited
-    ? { ...worst, outputTokens: outputBound(asked) }
-    : { inputTokens: Math.max(worst.inputTokens, mostTokens), outputTokens: mostOutput(asked) ?? mostTokens }
+    ? { inputTokens: inputBound(asked), outputTokens: outputBound(asked) }
+    : { inputTokens: mostTokens, outputTokens: output ?? mostTokens }
+  const worst = () => ({
+    inputTokens: inputBound(asked),
+    outputTokens: output ?? Math.max(outputBound(asked), isLimited ? 0 : tokenBound(text))
+  })
   return { most, worst, isSome: text !== "" && !isFree(asked.worker.pricing) }
 }
 

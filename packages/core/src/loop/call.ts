@@ -20,7 +20,7 @@ import type { Recording, Slot } from "../run/Recording.ts"
 import type { Gate } from "../run/Resilience.ts"
 import type { Entry, Failure, ResponseCache } from "../run/ResponseCache.ts"
 import { withErrorOf } from "../task/thrown.ts"
-import { type BudgetExceeded, cost, type Paid } from "../task/Usage.ts"
+import type { BudgetExceeded, Paid } from "../task/Usage.ts"
 import type { Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
 import type { ActiveSpans } from "../telemetry/ActiveSpans.ts"
 import { type Accounts, numbered, paidOf, reserve } from "./accounts.ts"
@@ -268,15 +268,7 @@ export const send = (run: CallRun, timeoutMillis: number | undefined, silence: S
       const { by, item, step, worker } = ask
       const limits = ask.timeoutMillis === undefined ? usual : { ...usual, timeoutMillis: ask.timeoutMillis }
       at.received.isSent = true
-      const received = Effect.map(
-        receive(ask, at.received, limits, at),
-        (answer): Answered => ({
-          ...answer,
-          costUsd: cost(worker.pricing, answer.usage),
-          cached: false,
-          addedMillis: 0
-        })
-      )
+      const received = receive(ask, at.received, limits, at)
       const asked = within(run, { type: "call", runId, by, step, item, worker: worker.id }, received)
       return isCarried ? Effect.provideService(asked, Caller, callerOf(run, at)) : asked
     })

@@ -8,8 +8,7 @@ import * as Effect from "effect/Effect"
 import { unheard } from "../Callback.ts"
 import * as Elapsed from "../Elapsed.ts"
 import { millisSince, ticks } from "../Elapsed.ts"
-import { defined } from "../Fields.ts"
-import type * as ResponseCache from "../run/ResponseCache.ts"
+import type { Mutable } from "../events/OpenRecord.ts"
 import type { RunSettings } from "../run/RunSettings.ts"
 import { plain } from "../Thrown.ts"
 import type { Allowance } from "../task/Allowance.ts"
@@ -19,6 +18,7 @@ import * as Usage from "../task/Usage.ts"
 import { type FinishReason, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "../task/Worker.ts"
 import { mostOutput } from "../task/WorstCase.ts"
 import { boundsOf, estimateOf } from "./accounts.ts"
+import type { Answered } from "./call.ts"
 
 /** Called with the vendor's remaining rate limits. */
 export type AllowanceListener = (allowance: Allowance) => void
@@ -150,31 +150,35 @@ const silent = (worker: Worker, afterMillis: number) =>
     }
   })
 
-const answerOf = ({ by, worker }: Call, { finish, reasoning, text, toolCalls }: Received) => {
+/** Returns the complete answer with its cost, or an error if it is incomplete or empty. */
+const answerOf = (
+  { by, worker }: Call,
+  { finish, reasoning, text, toolCalls }: Received
+): Effect.Effect<Answered, WorkerError> => {
   if (finish === undefined) return Effect.fail(malformed(worker, "the stream ended before the answer was finished"))
   const { echo, model, reason, usage } = finish
-  if (toolCalls === undefined) {
-    if (text.trim() === "" && reason !== "refusal") return Effect.fail(malformed(worker, "the answer is empty", usage))
-    // Some vendors report the finish reason `tool-calls` without any tool calls.
-    const finishReason = reason === "tool-calls" ? "stop" : reason
-    const answer: ResponseCache.Answer =
-      model === undefined ? { text, finishReason, usage } : { text, finishReason, usage, model }
-    const whole = reasoning === "" ? answer : { ...answer, reasoning }
-    return Effect.succeed(by === "policy" && echo !== undefined ? { ...whole, echo } : whole)
+  if (toolCalls === undefined && text.trim() === "" && reason !== "refusal") {
+    return Effect.fail(malformed(worker, "the answer is empty", usage))
   }
   // If the model ran out of tokens, the arguments of the tool call are incomplete.
-  if (reason === "length") return Effect.fail(malformed(worker, "it ran out of tokens during a tool call", usage))
-  return Effect.succeed<ResponseCache.Answer>(
-    defined({
-      text,
-      reasoning: reasoning === "" ? undefined : reasoning,
-      finishReason: reason === "refusal" ? reason : "tool-calls",
-      toolCalls,
-      echo,
-      usage,
-      model
-    })
-  )
+  if (toolCalls !== undefined && reason === "length") {
+    return Effect.fail(malformed(worker, "it ran out of tokens during a tool call", usage))
+  }
+  // Some vendors report the finish reason `tool-calls` without any tool calls.
+  const ofText = reason === "tool-calls" ? "stop" : reason
+  const answer: Mutable<Answered> = {
+    text,
+    finishReason: toolCalls === undefined || reason === "refusal" ? ofText : "tool-calls",
+    usage,
+    costUsd: Usage.cost(worker.pricing, usage),
+    cached: false,
+    addedMillis: 0
+  }
+  if (reasoning !== "") answer.reasoning = reasoning
+  if (toolCalls !== undefined) answer.toolCalls = toolCalls
+  if (echo !== undefined && (toolCalls !== undefined || by === "policy")) answer.echo = echo
+  if (model !== undefined) answer.model = model
+  return Effect.succeed(answer)
 }
 
 const isText = (value: unknown): value is string => typeof value === "string"
@@ -221,58 +225,156 @@ const mostToolCalls = 128
 const tooLong = (call: Call, { size }: Received): WorkerError | undefined =>
   size > leastCharacters && size > bound(call) ? oversized(call) : undefined
 
-/**
- * Merges deltas that arrive together, so that a listener receives one event per network packet instead of one per
- * token.
- */
-const gathering = (onDelta: DeltaListener | undefined) => {
-  let kind: "text" | "reasoning" = "text"
-  let gathered = ""
-  const tell = () => {
-    if (gathered !== "") onDelta?.(kind, gathered)
-    gathered = ""
-  }
-  const gather: DeltaListener = (next, text) => {
-    if (next !== kind) tell()
-    kind = next
-    gathered += text
-  }
-  return { gather, tell }
+/** The time and limits of an answer. */
+interface Context {
+  readonly clock: Clock.Clock
+  readonly timeoutMillis: number | undefined
+  readonly silence: Silence
+  readonly isLimited: () => boolean
 }
 
-/** Records a part of the answer. Returns an error if it is invalid. */
-const take = (
-  call: Call,
-  received: Received,
-  part: Exclude<WorkerPart, { readonly type: "allowance" | "handle" | "notice" }>,
-  isBounded: boolean,
-  onDelta: DeltaListener
-): WorkerError | undefined => {
-  const { worker } = call
-  if (received.finish !== undefined) {
-    return malformed(worker, "it sent parts after the end of the answer", received.finish.usage)
+/** Receives the parts of an answer. A class, because a closure per function would cost more than receiving a part. */
+class Reception {
+  readonly #call: Call
+  readonly #received: Received
+  readonly #context: Context
+  readonly #taker: Taker
+  readonly #isBounded: boolean
+  #startedAt: number
+  #heardAt: number
+  #kept: Effect.Effect<void> | undefined
+  #kind: "text" | "reasoning" = "text"
+  #gathered = ""
+
+  constructor(call: Call, received: Received, context: Context, taker: Taker) {
+    this.#call = call
+    this.#received = received
+    this.#context = context
+    this.#taker = taker
+    this.#isBounded = context.isLimited()
+    this.#startedAt = ticks(context.clock)
+    this.#heardAt = this.#startedAt
   }
-  if (part.type === "finish") {
-    received.size += part.text?.length ?? 0
+
+  /** Takes an answer that arrived as a whole. */
+  whole(parts: ReadonlyArray<WorkerPart>): Effect.Effect<Answered, WorkerError> {
+    const error = this.#takeAll(parts)
+    return error === undefined ? answerOf(this.#call, this.#received) : Effect.fail(error)
+  }
+
+  /** Takes the parts of a stream as they arrive. */
+  each(parts: unknown): Effect.Effect<Answered, WorkerError> {
+    return withStreams((streams) => {
+      if (!streams.isStream(parts)) return Effect.fail(noStream(this.#call.worker))
+      const taken = streams.forEach(parts, (some) => this.#takeSome(some))
+      return Effect.flatMap(this.limited(taken, this.#context.silence.ofStreams), () =>
+        answerOf(this.#call, this.#received)
+      )
+    })
+  }
+
+  /** Limits the time without output, in milliseconds. */
+  limited<A>(taking: Effect.Effect<A, WorkerError>, millis: number | undefined): Effect.Effect<A, WorkerError> {
+    return millis === undefined ? taking : Effect.raceFirst(taking, this.#untilSilent(millis))
+  }
+
+  /**
+   * Fails if nothing arrives within the given time. An answer that can be requested again may remain silent until its
+   * first part.
+   */
+  #untilSilent(millis: number): Effect.Effect<never, WorkerError> {
+    return Effect.suspend(() => {
+      const isWaiting = this.#startedAt === Number.POSITIVE_INFINITY
+      const left = isWaiting ? millis : millis - millisSince(this.#context.clock, this.#heardAt)
+      return left > 0
+        ? Effect.andThen(Effect.sleep(left), this.#untilSilent(millis))
+        : Effect.fail(silent(this.#call.worker, millis))
+    })
+  }
+
+  #takeSome(parts: ReadonlyArray<WorkerPart>): Effect.Effect<void, WorkerError> {
+    this.#heardAt = ticks(this.#context.clock)
+    const error = this.#takeAll(parts)
+    if (error !== undefined) return Effect.fail(error)
+    const kept = this.#kept
+    this.#kept = undefined
+    return kept ?? Effect.void
+  }
+
+  #takeAll(parts: ReadonlyArray<WorkerPart>): WorkerError | undefined {
+    let error: WorkerError | undefined
+    for (const part of parts) {
+      error = this.#take(part)
+      if (error !== undefined) break
+    }
+    this.#emit()
+    if (error !== undefined) return error
+    const { clock, timeoutMillis = defaultTimeoutMillis } = this.#context
+    return this.#received.finish === undefined && millisSince(clock, this.#startedAt) > timeoutMillis
+      ? timeoutError(this.#call.worker, timeoutMillis)
+      : undefined
+  }
+
+  /** Takes a part. Returns an error if it is invalid. */
+  #take(part: WorkerPart): WorkerError | undefined {
+    switch (part.type) {
+      case "allowance":
+        this.#taker.onAllowance?.(part)
+        return undefined
+      case "notice":
+        if (isText(part.notice)) this.#call.onNotice?.(plain(part.notice))
+        return undefined
+      case "handle":
+        // An answer that can be requested again has no time limit until it starts to arrive.
+        this.#startedAt = Number.POSITIVE_INFINITY
+        if (isText(part.handle)) this.#kept = this.#taker.onHandle?.(part.handle)
+        return undefined
+      default:
+        if (this.#startedAt === Number.POSITIVE_INFINITY) this.#startedAt = ticks(this.#context.clock)
+        if (this.#received.size === 0) this.#taker.onBegin?.()
+        return this.#record(part)
+    }
+  }
+
+  /** Records a part of the answer. Returns an error if it is invalid. */
+  #record(part: Exclude<WorkerPart, { readonly type: "allowance" | "handle" | "notice" }>): WorkerError | undefined {
+    const call = this.#call
+    const received = this.#received
+    const { worker } = call
+    if (received.finish !== undefined) {
+      return malformed(worker, "it sent parts after the end of the answer", received.finish.usage)
+    }
+    if (part.type === "finish") {
+      received.size += part.text?.length ?? 0
+      const wrong = tooLong(call, received)
+      if (wrong !== undefined) return wrong
+      takeFinish(call, received, part, this.#isBounded)
+      return undefined
+    }
+    if (part.type === "tool-call-delta") return undefined
+    if (part.type === "tool-call") {
+      const wrong = takeToolCall(call, received, part)
+      return wrong === undefined ? tooLong(call, received) : malformed(worker, wrong)
+    }
+    if (part.type !== "text" && part.type !== "reasoning") return malformed(worker, "it sent a part of an unknown type")
+    const { text, type } = part
+    if (typeof text !== "string") return malformed(worker, `a part of its text is not a string but ${typeof text}`)
+    received.size += Math.max(1, text.length)
     const wrong = tooLong(call, received)
     if (wrong !== undefined) return wrong
-    takeFinish(call, received, part, isBounded)
+    received[type] += text
+    if (type !== this.#kind) this.#emit()
+    this.#kind = type
+    this.#gathered += text
     return undefined
   }
-  if (part.type === "tool-call-delta") return undefined
-  if (part.type === "tool-call") {
-    const wrong = takeToolCall(call, received, part)
-    return wrong === undefined ? tooLong(call, received) : malformed(worker, wrong)
+
+  /** Emits deltas that arrived together: a listener receives one event per network packet instead of one per token. */
+  #emit(): void {
+    const text = this.#gathered
+    this.#gathered = ""
+    if (text !== "") this.#call.onDelta?.(this.#kind, text)
   }
-  if (part.type !== "text" && part.type !== "reasoning") return malformed(worker, "it sent a part of an unknown type")
-  const { text, type } = part
-  if (typeof text !== "string") return malformed(worker, `a part of its text is not a string but ${typeof text}`)
-  received.size += Math.max(1, text.length)
-  const wrong = tooLong(call, received)
-  if (wrong !== undefined) return wrong
-  received[type] += text
-  onDelta(type, text)
-  return undefined
 }
 
 /**
@@ -285,90 +387,16 @@ const take = (
 export const receive = (
   call: Call,
   received: Received,
-  context: {
-    readonly clock: Clock.Clock
-    readonly timeoutMillis: number | undefined
-    readonly silence: Silence
-    readonly isLimited: () => boolean
-  },
+  context: Context,
   taker: Taker
-): Effect.Effect<ResponseCache.Answer, WorkerError> => {
-  let startedAt = ticks(context.clock)
-  let heardAt = startedAt
-  const isBounded = context.isLimited()
-  let kept: Effect.Effect<void> | undefined
-  const { gather, tell } = gathering(call.onDelta)
-  const takeParts = (parts: ReadonlyArray<WorkerPart>): WorkerError | undefined => {
-    for (const part of parts) {
-      if (part.type === "allowance") {
-        taker.onAllowance?.(part)
-        continue
-      }
-      if (part.type === "notice") {
-        if (isText(part.notice)) call.onNotice?.(plain(part.notice))
-        continue
-      }
-      if (part.type === "handle") {
-        // An answer that can be requested again has no time limit until it starts to arrive.
-        startedAt = Number.POSITIVE_INFINITY
-        if (isText(part.handle)) kept = taker.onHandle?.(part.handle)
-        continue
-      }
-      if (startedAt === Number.POSITIVE_INFINITY) startedAt = ticks(context.clock)
-      if (received.size === 0) taker.onBegin?.()
-      const error = take(call, received, part, isBounded, gather)
-      if (error !== undefined) return error
-    }
-    return undefined
-  }
-  const takeAll = (parts: ReadonlyArray<WorkerPart>): WorkerError | undefined => {
-    heardAt = ticks(context.clock)
-    const error = takeParts(parts)
-    tell()
-    if (error !== undefined) return error
-    const { clock, timeoutMillis = defaultTimeoutMillis } = context
-    return received.finish === undefined && millisSince(clock, startedAt) > timeoutMillis
-      ? timeoutError(call.worker, timeoutMillis)
-      : undefined
-  }
-  const takeSome = (parts: ReadonlyArray<WorkerPart>): Effect.Effect<void, WorkerError> => {
-    const error = takeAll(parts)
-    if (error !== undefined) return Effect.fail(error)
-    if (kept === undefined) return Effect.void
-    const keep = kept
-    kept = undefined
-    return keep
-  }
-  /**
-   * Fails if nothing arrives within the given time. An answer that can be requested again may remain silent until its
-   * first part.
-   */
-  const untilSilent = (millis: number): Effect.Effect<never, WorkerError> =>
-    Effect.suspend(() => {
-      const isWaiting = startedAt === Number.POSITIVE_INFINITY
-      const left = isWaiting ? millis : millis - millisSince(context.clock, heardAt)
-      return left > 0
-        ? Effect.andThen(Effect.sleep(left), untilSilent(millis))
-        : Effect.fail(silent(call.worker, millis))
-    })
-  const limited = <A>(taking: Effect.Effect<A, WorkerError>, millis: number | undefined) =>
-    millis === undefined ? taking : Effect.raceFirst(taking, untilSilent(millis))
-  const takeEach = (parts: unknown) =>
-    withStreams((streams) =>
-      streams.isStream(parts)
-        ? Effect.flatMap(limited(streams.forEach(parts, takeSome), context.silence.ofStreams), () =>
-            answerOf(call, received)
-          )
-        : Effect.fail(noStream(call.worker))
-    )
+): Effect.Effect<Answered, WorkerError> => {
+  const reception = new Reception(call, received, context, taker)
   const given = call.worker.generate(call.request)
   if (!Effect.isEffect(given)) {
     unheard(given)
-    return takeEach(given)
+    return reception.each(given)
   }
-  return Effect.flatMap(limited(given, context.silence.ofWhole), (parts) => {
-    if (!Array.isArray(parts)) return takeEach(parts)
-    const error = takeAll(parts)
-    return error === undefined ? answerOf(call, received) : Effect.fail(error)
-  })
+  return Effect.flatMap(reception.limited(given, context.silence.ofWhole), (parts) =>
+    Array.isArray(parts) ? reception.whole(parts) : reception.each(parts)
+  )
 }

@@ -28,7 +28,7 @@ export const guardedListener = (runId: string, listener: Listener) => {
   let count = 0
   let first = ""
   let isOver = false
-  const note = (event: RunEvent, error: unknown) => {
+  const note = (error: unknown, event: RunEvent) => {
     count += 1
     if (count === 1) first = `${event.type}: ${messageOf(error)}`
     if (isOver && count === 1) Effect.runFork(toErrorOutput(tell))
@@ -39,12 +39,7 @@ export const guardedListener = (runId: string, listener: Listener) => {
     )
   )
   return {
-    listener: (event: RunEvent) => {
-      notify(
-        () => listener(event),
-        (error) => note(event, error)
-      )
-    },
+    listener: (event: RunEvent) => notify(listener, event, note),
     /** Logs a warning if the listener threw any exceptions. Later exceptions are logged as they occur. */
     end: Effect.suspend(() => {
       isOver = true

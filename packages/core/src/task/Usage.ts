@@ -199,10 +199,10 @@ const share = (value: unknown, whole: number): number | undefined =>
 
 /** Bounds on the plausible usage of a call. */
 export interface Bounds {
-  /** Largest plausible counts. */
+  /** Largest counts that are plausible without knowing the worst case. */
   readonly most: Pick<Usage, "inputTokens" | "outputTokens">
-  /** The reserved worst case, which replaces any count above `most`. */
-  readonly worst: Pick<Usage, "inputTokens" | "outputTokens">
+  /** Calculates the worst case of the call. It replaces any larger count above `most`. */
+  readonly worst: () => Pick<Usage, "inputTokens" | "outputTokens">
   /** Whether a count of 0 is implausible, because a worker with a non-zero price returned an answer. */
   readonly isSome: boolean
 }
@@ -232,7 +232,7 @@ export const checked = (reported: unknown, estimate: () => Usage, bounds?: Bound
   const tokens = (name: "inputTokens" | "outputTokens"): number => {
     const count = told[name]
     if (!isCount(count) || (count === 0 && bounds?.isSome === true)) return estimate()[name]
-    return bounds !== undefined && count > bounds.most[name] ? bounds.worst[name] : count
+    return bounds !== undefined && count > bounds.most[name] ? Math.min(count, bounds.worst()[name]) : count
   }
   const inputTokens = tokens("inputTokens")
   const outputTokens = tokens("outputTokens")

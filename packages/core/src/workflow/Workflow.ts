@@ -260,11 +260,14 @@ const wrongFields = (step: Partial<Step> | null | undefined, index: number): str
   if (typeof step !== "object" || step === null)
     return `step ${index} is ${kindOf(step)}, not { worker, subtask, access }`
   const { access, subtask, worker } = step
-  const wrong = [
-    (typeof worker !== "number" || Number.isNaN(worker)) && `worker is ${kindOf(worker)}, not an id or a number`,
-    typeof subtask !== "string" && `subtask is ${kindOf(subtask)}, not a string`,
-    access !== "all" && !Array.isArray(access) && `access is ${kindOf(access)}, not "all" or a list of steps`
-  ].filter((one) => one !== false)
+  const wrong: Array<string> = []
+  if (typeof worker !== "number" || Number.isNaN(worker)) {
+    wrong.push(`worker is ${kindOf(worker)}, not an id or a number`)
+  }
+  if (typeof subtask !== "string") wrong.push(`subtask is ${kindOf(subtask)}, not a string`)
+  if (access !== "all" && !Array.isArray(access)) {
+    wrong.push(`access is ${kindOf(access)}, not "all" or a list of steps`)
+  }
   return wrong.length === 0 ? undefined : `in step ${index}, ${wrong.join("; ")}`
 }
 
@@ -306,9 +309,9 @@ const unknownWorker = (step: number, worker: string, ids: ReadonlyArray<string>)
  * ```
  */
 export const byOrdinals = (workflow: WorkflowInput, ids: ReadonlyArray<string>): Result.Result<Workflow, string> => {
-  const workers: unknown = Array.isArray(workflow?.steps) ? workflow.steps.map((step) => step?.worker) : []
-  const named = (workers as ReadonlyArray<unknown>).map((worker) => (typeof worker === "string" ? worker : undefined))
-  if (named.every((id) => id === undefined)) return Result.succeed(workflow as Workflow)
+  const isNamed = (step: WorkflowInput["steps"][number] | undefined) => typeof step?.worker === "string"
+  if (!Array.isArray(workflow?.steps) || !workflow.steps.some(isNamed)) return Result.succeed(workflow as Workflow)
+  const named = workflow.steps.map((step) => (isNamed(step) ? (step.worker as string) : undefined))
   const unknown = named.findIndex((id) => id !== undefined && !ids.includes(id))
   if (unknown >= 0) return Result.fail(unknownWorker(unknown, named[unknown]!, ids))
   const steps = workflow.steps.map((step, at) =>
