@@ -77,15 +77,14 @@ abstract class LineSplitter implements Splitter {
 }
 
 /** Adds the event name to a JSON object as its `type`, unless it already has one. */
-const withType = (data: string, name: string | undefined): string => {
-  if (name === undefined || !data.startsWith("{") || data.startsWith('{"type"')) return data
+const withType = (data: string, name: string): string => {
+  if (!data.startsWith("{") || data.startsWith('{"type"')) return data
   const rest = data.slice(1).trimStart()
   return `{"type":${JSON.stringify(name)}${rest.startsWith("}") ? "" : ","}${rest}`
 }
 
 /** Normalizes the field name in a line. Some servers write `DATA:` or `Data :`. */
 const plainField = (line: string): string => {
-  if (line === "" || line.startsWith("data:")) return line
   const [, name] = /^(data|event) ?:/i.exec(line) ?? []
   return name === undefined ? line : `${name.toLowerCase()}${line.slice(line.indexOf(":"))}`
 }
@@ -117,14 +116,14 @@ class ServerSent extends LineSplitter {
 
   line(text: string): string | undefined {
     const before = this.#data
-    const line = plainField(text)
+    const line = text === "" || text.startsWith("data:") ? text : plainField(text)
     if (this.#json !== undefined && !line.startsWith("data:")) return this.#withJson(`${this.#json}\n${line}`)
     this.#json = undefined
     if (line === "") {
       const name = this.#name
       this.#data = undefined
       this.#name = undefined
-      return before === undefined ? undefined : withType(before, name)
+      return before === undefined || name === undefined ? before : withType(before, name)
     }
     if (line.startsWith("data:") || (line[0] === " " && line.trimStart().startsWith("data:"))) {
       const start = line.indexOf("data:") + 5
@@ -336,8 +335,12 @@ const parsedAll = (
   const events: Array<unknown> = []
   // Usage may follow the end.
   const ended = (at: number) => {
-    const behind = texts.slice(at + 1).flatMap((text) => (text.startsWith("{") ? (json(text) ?? []) : []))
-    return { events: [...events, ...behind, ...(givesDone === true ? [done] : [])], end: {} }
+    for (const text of texts.slice(at + 1)) {
+      const event = text.startsWith("{") ? json(text) : undefined
+      if (event !== undefined) events.push(event)
+    }
+    if (givesDone === true) events.push(done)
+    return { events, end: {} }
   }
   for (let at = 0; at < texts.length; at += 1) {
     const text = texts[at]!

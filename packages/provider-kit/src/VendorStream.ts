@@ -217,12 +217,14 @@ class Reader<Event, State> {
     const { packets } = events
     if (packets === undefined) {
       for await (const event of events) {
+        this.#heardAt = performance.now()
         if (this.#take(event)) await this.#pause()
         if (this.#hasLeft) return
       }
       return
     }
     for await (const packet of packets) {
+      this.#heardAt = performance.now()
       for (const event of packet) {
         if (this.#take(event)) await this.#pause()
         if (this.#hasLeft) return
@@ -233,7 +235,6 @@ class Reader<Event, State> {
   /** Processes an event. Returns whether parts must be consumed before the next one. */
   #take(event: Event): boolean {
     if (this.#ending !== undefined) return false
-    this.#heardAt = performance.now()
     const { failure, omitted, parts, state, warning } = this.#step(event)
     this.#state = state
     if (omitted !== undefined) this.#omit(omitted)

@@ -173,13 +173,12 @@ const hasFigures = (value: unknown): boolean =>
   typeof value === "object" && value !== null && usageOf(value) !== undefined
 
 /**
- * Returns the objects of a Chat Completions event that may contain usage: the chunk itself, its choice (Moonshot), its
- * delta, and vendor-specific fields.
+ * Returns the objects of a Chat Completions event that may contain usage if the standard field does not: its choice
+ * (Moonshot), its delta, and vendor-specific fields.
  */
 const placesOf = (chunk: Json.Fields): ReadonlyArray<unknown> => {
   const choice = Json.fields(Json.items(chunk.choices)[0])
   return [
-    chunk.usage,
     choice.usage,
     Json.fields(choice.delta).usage,
     Json.fields(choice.message).usage,
@@ -201,8 +200,9 @@ const placesOf = (chunk: Json.Fields): ReadonlyArray<unknown> => {
  * @internal
  */
 export const reportedIn = (chunk: Json.Fields): unknown => {
-  const places = placesOf(chunk)
-  return places.find(hasFigures) ?? (typeof chunk.usage === "object" ? (chunk.usage ?? undefined) : undefined)
+  const { usage } = chunk
+  if (hasFigures(usage)) return usage
+  return placesOf(chunk).find(hasFigures) ?? (typeof usage === "object" ? (usage ?? undefined) : undefined)
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -265,20 +265,20 @@ const begin = Effect.fnUntraced(function* <State>(
   const clock = yield* Clock.Clock
   const { headers } = asked
   const { owner } = caller
-  /** Yields between the stages of a large request, so that other requests can run. */
-  const pause = bytes < Body.largeBytes ? Effect.void : Effect.yieldNow
+  /** The stages of a large request run in turns of the event loop of their own, so that other requests can run. */
+  const isLarge = bytes >= Body.largeBytes
   const given = yield* json
   const body = yield* Steps.attempt(() => Canonical.of(given, wire.conversation))
-  yield* pause
+  if (isLarge) yield* Effect.yieldNow
   const recalled = yield* keeping.recall(body, owner, caller)
   const request = yield* Steps.paced(() => wire.read(recalled, headers))
   logged.model = request.model
   const offer = context.offer()
   const team = yield* Steps.attempt(() => teamOf(offer, caller, request))
-  yield* pause
+  if (isLarge) yield* Effect.yieldNow
   const whole = digest ?? (recalled === body ? undefined : JSON.stringify(body))
   const key = RequestKey.make(owner, wire, headers, request, body, bytes, whole)
-  yield* pause
+  if (isLarge) yield* Effect.yieldNow
   const isRepeated = RequestKey.isRepeated(headers)
   const journal = keeping.shared?.(recalled)
   const isShared = journal !== undefined
@@ -308,8 +308,7 @@ const begin = Effect.fnUntraced(function* <State>(
     about,
     characters: bytes,
     isExact: isShared,
-    // The run begins in a turn of its own.
-    run: (tell) => offer.use(Effect.andThen(pause, run(tell)))
+    run: (tell) => offer.use(isLarge ? Effect.andThen(Effect.yieldNow, run(tell)) : run(tell))
   })
   logged.segment = segment
   logged.isFirst = segment.about === about
@@ -317,7 +316,7 @@ const begin = Effect.fnUntraced(function* <State>(
     telling(caller, segment, () => clock.currentTimeMillisUnsafe())
     segment.onOver(() => reporting(context, owner, wire.name, segment))
   }
-  yield* pause
+  if (isLarge) yield* Effect.yieldNow
   yield* keeping.keep(segment, recalled, owner, bytes)
   const isRead = keeping.reading !== undefined && segment.about.shared !== undefined
   return isRead ? yield* keeping.reading(segment.about) : segment

@@ -23,32 +23,34 @@ export const all = <A>(steps: Steps<A>): A => {
 const thrown = (error: unknown): Effect.Effect<never, ApiError> =>
   error instanceof ApiError ? Effect.fail(error) : Effect.die(error)
 
-/** Calls a function and converts a thrown `ApiError` into a failure. Any other exception becomes a defect. */
-export const attempt = <A>(read: () => A): Effect.Effect<A, ApiError> =>
+/** Evaluates an effect, as {@link attempt} does with a value. */
+const attempted = <A>(evaluate: () => Effect.Effect<A, ApiError>): Effect.Effect<A, ApiError> =>
   Effect.suspend(() => {
     try {
-      return Effect.succeed(read())
+      return evaluate()
     } catch (error) {
       return thrown(error)
     }
   })
 
-const rest = <A>(steps: Steps<A>): Effect.Effect<A, ApiError> =>
-  Effect.suspend(() => {
-    const end = performance.now() + turnMillis
-    try {
-      do {
-        const { done, value } = steps.next()
-        if (done === true) return Effect.succeed(value)
-      } while (performance.now() < end)
-    } catch (error) {
-      return thrown(error)
-    }
-    return Effect.andThen(Effect.yieldNow, rest(steps))
-  })
+/** Calls a function and converts a thrown `ApiError` into a failure. Any other exception becomes a defect. */
+export const attempt = <A>(read: () => A): Effect.Effect<A, ApiError> => attempted(() => Effect.succeed(read()))
 
 /**
  * Runs steps over as many event loop turns as they need. A thrown `ApiError` becomes a failure, any other exception a
  * defect.
  */
-export const paced = <A>(start: () => Steps<A>): Effect.Effect<A, ApiError> => Effect.flatMap(attempt(start), rest)
+export const paced = <A>(start: () => Steps<A>): Effect.Effect<A, ApiError> => {
+  const turn = (steps: Steps<A>): Effect.Effect<A, ApiError> => {
+    const end = performance.now() + turnMillis
+    do {
+      const { done, value } = steps.next()
+      if (done === true) return Effect.succeed(value)
+    } while (performance.now() < end)
+    return Effect.andThen(
+      Effect.yieldNow,
+      attempted(() => turn(steps))
+    )
+  }
+  return attempted(() => turn(start()))
+}

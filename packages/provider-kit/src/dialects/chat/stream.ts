@@ -217,11 +217,9 @@ const partsOf = (reasoning: string, text: string): ReadonlyArray<WorkerPart> => 
 }
 
 /** Adds text, separating reasoning between tags from it. */
-const written = (state: State, { reasoning, text }: Said, { thinkTags }: Options): Step<State> => {
-  if (thinkTags !== true || text === "") {
-    const parts = partsOf(reasoning, text)
-    return text === "" ? { state, parts } : { state: { ...state, text: state.text + text }, parts }
-  }
+const written = (state: State, reasoning: string, text: string, { thinkTags }: Options): Step<State> => {
+  if (text === "") return { state, parts: partsOf(reasoning, text) }
+  if (thinkTags !== true) return { state: { ...state, text: state.text + text }, parts: partsOf(reasoning, text) }
   const { pieces, thinking, wasThought } = Thinking.take(state.thinking, text)
   const outside = pieces.map((piece) => (piece.type === "text" ? piece.text : "")).join("")
   const parts = [...partsOf(reasoning, ""), ...pieces]
@@ -251,15 +249,15 @@ const finished = (state: State, message: Json.Fields, options: Options): Step<St
     echo: state.echo ?? takeEcho(undefined, message, options.reasoningEcho),
     extra: extraOf(state.extra, message)
   }
-  const fresh = { ...said, reasoning: state.text === "" && state.calls.length === 0 ? said.reasoning : "" }
+  const reasoning = state.text === "" && state.calls.length === 0 ? said.reasoning : ""
   const warning = isOther
     ? "its final message has different tool calls than were streamed; the final message is used"
     : undefined
   if (said.text === "" || said.text === state.text) {
-    return { ...written(next, { ...fresh, text: "" }, options), warning }
+    return { ...written(next, reasoning, "", options), warning }
   }
   if (state.text === "" || (said.text.startsWith(state.text) && options.thinkTags !== true)) {
-    return { ...written(next, { ...fresh, text: said.text.slice(state.text.length) }, options), warning }
+    return { ...written(next, reasoning, said.text.slice(state.text.length), options), warning }
   }
   // Text with the reasoning removed cannot be compared with a message that includes it.
   if (options.thinkTags === true) return { state: next, parts: nothing, warning }
@@ -416,6 +414,7 @@ const named = (before: State, { choices, model, usage }: Json.Fields, given: Jso
 
 /** Stores the model name, and that the first choice has arrived. */
 const begun = (before: State, chunk: Json.Fields, given: Json.Fields): State => {
+  if (before.hasFirst && before.model !== undefined) return before
   const state = named(before, chunk, given)
   return state.hasFirst ? state : { ...state, hasFirst: true }
 }
@@ -583,7 +582,7 @@ const next = (before: State, event: unknown, options: Options): Step<State> => {
   if (Array.isArray(event)) return nextOf(before, event, options)
   const given = Json.object(event, "an event")
   const text = plainText(given)
-  if (text !== undefined) return written(begun(before, given, given), { reasoning: "", text, skipped: none }, options)
+  if (text !== undefined) return written(begun(before, given, given), "", text, options)
   const chunk = listed(Forms.chunkOf(given))
   const choices = Json.items(chunk.choices)
   const hasFirst = !choices.every(isOther)
@@ -601,7 +600,7 @@ const next = (before: State, event: unknown, options: Options): Step<State> => {
   const delta = deltaOf(state, choice, isFinal)
   const said = saidBy(delta, options)
   const usage = options.readsUsage === false ? undefined : reportedIn(chunk)
-  const wrote = written(state, said, options)
+  const wrote = written(state, said.reasoning, said.text, options)
   const isPlain =
     !usage &&
     word === "" &&
