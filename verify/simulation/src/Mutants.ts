@@ -124,7 +124,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // A waiter that is granted in the turn in which it settles is granted twice, and keeps the second grant.
   "granted-twice": {
-    seed: 1254,
+    seed: 28,
     file: "core/src/run/MemoryLedger.ts",
     edits: [{ from: "if (this.isServing) return", to: "" }]
   },
