@@ -42,7 +42,8 @@ const together: Plugin = {
 }
 
 /** Calls without side effects that create the classes of errors, and the tables of options and their rows. */
-const pureCalls = /(?<!^ \* .*|[\w.])(?:Data\.TaggedError|(?:Options|Tables)\.(?:aliases|either|expects|listOf|madeBy|number|oneOf|recordOf|table|variants|whole))\(/gm
+const pureCalls =
+  /(?<!^ \* .*|[\w.])(?:Data\.TaggedError|(?:Options|Tables)\.(?:aliases|either|expects|listOf|madeBy|number|oneOf|recordOf|table|variants|whole))\(/gm
 
 /**
  * Marks calls as pure, so that bundlers remove errors and tables that a program does not use. They remove whole modules
