@@ -141,7 +141,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // An answer that arrives while another step ends the run is paid and not reported.
   "answer-untold": {
-    seed: 396,
+    seed: 443,
     file: "core/src/loop/step.ts",
     edits: [
       { from: "      onNotice,\n      onAnswer\n", to: "      onNotice,\n      onAnswer: () => {}\n" },
