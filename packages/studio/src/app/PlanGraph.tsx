@@ -147,7 +147,7 @@ export const PlanGraph = ({ name: plan = "", onSelect, round, rows, selected }: 
               height={height}
               rx="8"
               role="button"
-              tabIndex={step === stop ? 0 : -1}
+              tabindex={step === stop ? 0 : -1}
               aria-label={name}
               aria-pressed={selected === step}
               onClick={() => onSelect(step)}
