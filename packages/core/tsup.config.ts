@@ -1,4 +1,3 @@
-import fs from "node:fs"
 import path from "node:path"
 import type { Options } from "tsup"
 import { build } from "../../tsup.base.ts"
@@ -41,22 +40,4 @@ const together: Plugin = {
   }
 }
 
-/** Calls without side effects that create the classes of errors, and the tables of options and their rows. */
-const pureCalls =
-  /(?<!^ \* .*|[\w.])(?:Data\.TaggedError|(?:Options|Tables)\.(?:aliases|either|expects|listOf|madeBy|number|oneOf|recordOf|table|variants|whole))\(/gm
-
-/**
- * Marks calls as pure, so that bundlers remove errors and tables that a program does not use. They remove whole modules
- * without it, but the shared files contain many modules.
- */
-const pure: Plugin = {
-  name: "pure",
-  setup: ({ onLoad }) => {
-    onLoad({ filter: /[\\/]core[\\/]src[\\/].*\.ts$/ }, ({ path: file }) => ({
-      contents: fs.readFileSync(file, "utf8").replace(pureCalls, "/* @__PURE__ */ $&"),
-      loader: "ts"
-    }))
-  }
-}
-
-export default { ...build(), esbuildPlugins: [together, pure] }
+export default { ...build(), esbuildPlugins: [together] }
