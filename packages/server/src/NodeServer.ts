@@ -11,9 +11,9 @@ import { isThisMachine } from "./Caller.ts"
 import * as ContentSetting from "./ContentSetting.ts"
 import * as EarlyResponse from "./http/EarlyResponse.ts"
 import * as Entrance from "./http/Entrance.ts"
-import * as Limits from "./wire/Limits.ts"
 import * as Upgrades from "./http/Upgrades.ts"
 import * as Server from "./Server.ts"
+import * as Limits from "./wire/Limits.ts"
 
 /** Server options, plus the address to listen on. */
 export interface Options extends Server.Options {

@@ -1,6 +1,5 @@
 /** An HTTP server for a Conductor, compatible with the OpenAI and Anthropic APIs. */
 export * as Caller from "./Caller.ts"
-export * as Limits from "./wire/Limits.ts"
 export * as Operations from "./http/Operations.ts"
 export * as Origins from "./http/Origins.ts"
 export * as Ratings from "./http/Ratings.ts"
@@ -14,3 +13,4 @@ export * as SharedResponses from "./responses/SharedResponses.ts"
 export * as Server from "./Server.ts"
 export * as Failure from "./segment/Failure.ts"
 export * as ApiError from "./wire/ApiError.ts"
+export * as Limits from "./wire/Limits.ts"

@@ -3,9 +3,9 @@
  * field is thrown. Unknown fields are ignored.
  */
 import { Options } from "@divisi/core"
+import { invalid } from "./ApiError.ts"
 import { JsonScan } from "./JsonScan.ts"
 import { defaults } from "./Limits.ts"
-import { invalid } from "./ApiError.ts"
 
 /** A JSON object as received. */
 export type JsonObject = Readonly<Record<string, unknown>>
