@@ -53,7 +53,7 @@ describe("divisi key", () => {
         }
       ])
       expect((await divisi(["key", "list"], { environment })).output).toMatch(
-        /alice {3}revoked \d{4}-\d\d-\d\d {3}0\.0100/
+        /alice {3}revoked \d{4}-\d\d-\d\d {3}\$0\.01 /
       )
     }))
 

@@ -41,6 +41,7 @@ describe("divisi runs fork", () => {
       await run(["run", "Which?", "--run-id", "run-1"])
       assert.deepStrictEqual(asked(), ["quick", "last"])
       const again = await run(["runs", "fork", "run-1", "--at", "0.1"])
+      assert.match(again.errors, /^fork {5}[\w-]{36}, from step 0\.1 of run-1$/m)
       assert.deepStrictEqual(
         [again.code, again.output, asked()],
         [0, "It is done.\n", ["quick", "last", "last"]],

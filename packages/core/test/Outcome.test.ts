@@ -33,6 +33,8 @@ describe("An outcome", () => {
       const outcome = Outcome.fromTranscript(transcript, scored)!
       assert.strictEqual(outcome.worker, "b")
       assert.strictEqual(outcome.kind, "sums")
+      const unnamed = yield* transcriptOf(Baselines.single("b"), { question, metadata: { subject: "" } })
+      assert.notProperty(Outcome.fromTranscript(unnamed, scored), "kind")
       assert.strictEqual(outcome.costUsd, 1)
       assert.strictEqual(outcome.run, transcript.runId)
       assert.strictEqual(outcome.question, Outcome.nameOf(question))

@@ -49,10 +49,10 @@ describe("a budget that keeps the answer", () => {
     const { error } = await promise.conduct({ question, pool, policy: chain(3), budget: { calls: 2, keep: "answer" } })
     assert.strictEqual(
       error?.message,
-      "Budget exceeded: the call limit is 2 calls, 1 call spent, 1 call reserved for the step that answers, and the next call needs up to 1 call. Raise the limit, or lower maxOutputTokens."
+      "Budget exceeded: the call limit is 2 calls, 1 call spent, 1 call reserved for the step that answers, and the next call needs 1 call. Raise the limit."
     )
     const plain = await promise.conduct({ question, pool, policy: chain(3), budget: { calls: 2 } })
-    assert.include(plain.error?.message, "2 calls spent, and the next call needs up to 1 call.")
+    assert.include(plain.error?.message, "2 calls spent, and the next call needs 1 call.")
   })
 
   it("never exceeds a limit, and leaves a run that fits as it is", async () => {

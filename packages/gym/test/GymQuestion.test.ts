@@ -194,10 +194,19 @@ describe("questions of newcomers", () => {
     assert.include(GymQuestion.whyNot('How many vowels are in "hello" or "world"?') ?? "", "cannot answer")
   })
 
+  it("reads a numbered list on one line", async () => {
+    const list =
+      "1. How many days are in 5 weeks? 2. What is 17 mod 5? 3. Add the answer to part 1 to the answer to part 2."
+    const { answer } = await run(list)
+    assert.strictEqual(answer, "37")
+    assert.strictEqual((await run(list.replaceAll("? ", "?\n"))).answer, answer)
+  })
+
   it("declines two questions at once, of which it would answer the last", async () => {
     const { detail, ending, spend } = await run("What is 6 * 7? Then, how many days are in 2 weeks?")
     assert.deepStrictEqual([ending, spend.calls], ["refused", 0])
     assert.include(detail, "several questions")
+    assert.include(GymQuestion.whyNot("What is 6 * 7? How many days are in 2 weeks?"), "several questions")
   })
 
   it("declines a question that leaves its answer open", async () => {

@@ -140,12 +140,15 @@ const keeper = (folder: string) => {
 
 /**
  * Returns a function that records verdicts from graders for `divisi learn`. Runs by the gym's workers are not recorded.
+ * The kind of a question is its subject, or its benchmark if that has no subjects. In files with questions of unknown
+ * subjects, `divisi learn` finds the kinds itself.
  */
-const noter = (isOwn: boolean) =>
+const noter = (isOwn: boolean, suites: ReadonlyArray<Evaluation.Suite>) =>
   Effect.gen(function* () {
     const file = isOwn ? yield* OwnOutcomes.file : undefined
     if (file === undefined) return undefined
     const keep = OwnOutcomes.rate(OwnOutcomes.appendTo(file), yield* OwnOutcomes.embedder)
+    const withSubjects = new Set(suites.flatMap(({ record }) => (record.stratum === undefined ? [] : record.benchmark)))
     let isTold = false
     const tell = ({ message }: Failure) => {
       if (!isTold) say(`divisi: cannot store the outcomes of this evaluation for divisi learn. ${message}`)
@@ -155,7 +158,8 @@ const noter = (isOwn: boolean) =>
       score === undefined
         ? Effect.void
         : Effect.flatMap(Clock.currentTimeMillis, (at) => {
-            const noting = keep(transcript, { at, score, source: "grader", kind: stratum ?? benchmark })
+            const kind = stratum ?? (withSubjects.has(benchmark) ? undefined : benchmark)
+            const noting = keep(transcript, { at, score, source: "grader", kind })
             return Effect.catch(noting, (failure) => Effect.sync(() => tell(failure)))
           })
   })
@@ -218,7 +222,7 @@ const evaluateAll = (
     const { entries, paidUsd } = yield* contendersOf(input, config, making, suites)
     const keep = input.transcripts ? keeper(input.out) : undefined
     const machines = database && (yield* Machines.make(database.cluster, path.basename(path.resolve(input.out))))
-    const note = yield* noter(!isGym && !isOffline)
+    const note = yield* noter(!isGym && !isOffline, suites)
     return yield* Effect.mapError(
       Evaluation.run({
         epochs: input.epochs,

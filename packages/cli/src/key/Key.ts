@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
 import type { StoredKey } from "../stores/KeyStore.ts"
+import * as Format from "../view/Format.ts"
 import { table, toLeft } from "../view/Table.ts"
 import type { ListInput, MakeInput, RevokeInput } from "./flags.ts"
 import * as KeyAccounts from "./KeyAccounts.ts"
@@ -106,12 +107,12 @@ export const list = Effect.fnUntraced(function* (input: ListInput): Effect.fn.Re
     key.id,
     key.name,
     stateOf(key, now),
-    (spent.get(key.id) ?? 0).toFixed(4),
+    Format.cost(spent.get(key.id) ?? 0),
     limitsOf(key),
     key.rights?.join(",") ?? "none",
     key.workers?.join(",") ?? "all"
   ])
-  print(table([["id", "name", "state", "spent USD", "limits", "rights", "workers"], ...rows], toLeft))
+  print(table([["id", "name", "state", "spent", "limits", "rights", "workers"], ...rows], toLeft))
 })
 
 /** Revokes a key. */

@@ -52,9 +52,9 @@ export const learn = Command.make("learn", learnFlags, (input) =>
   Command.withDescription(
     paragraphs(
       "Learn from rated runs which worker is best for which kind of question. The new table is used only if recorded",
-      "runs support it: the lower bound of a doubly robust estimate must not be worse than the current table, and the last",
-      "fifth of the runs must be better. From then on, runs without --policy use it for the workers in it. To choose it",
-      "explicitly, use --policy learned, learned:within-2 or learned:half.",
+      "runs support it: the lower bound of a doubly robust estimate must not be worse than the current table, and it must",
+      "be better on the last fifth of the runs (the first table: as good). From then on, runs without --policy use it for",
+      "the workers in it. To choose it explicitly, use --policy learned, learned:within-2 or learned:half.",
       "",
       "With --head, it trains a linear head for --policy head. This takes seconds with hashed words and longer with",
       "--embeddings. It prints the gain over the table, which is often 0. With --evolve, it then uses full runs to learn",

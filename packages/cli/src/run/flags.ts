@@ -28,7 +28,7 @@ export const flags = {
   timeout: timeout("Maximum duration, e.g. 30s or 2m"),
   dryRun: toggle("dry-run", "Print the plan with its price and shape, without calling workers"),
   json: toggle("json", "Print the events of the run as JSON Lines"),
-  quiet: toggle("quiet", "Print only the answer. Without an answer, the reason is printed to standard error"),
+  quiet: toggle("quiet", "Print only the answer. Without an answer, the log of the run is printed to standard error"),
   durable: toggle(
     "durable",
     "Store the run, so that it can be resumed after Ctrl-C, a crash or a restart. See `divisi runs`"

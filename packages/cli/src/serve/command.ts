@@ -12,7 +12,7 @@ export const serve = Command.make("serve", flags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Start an OpenAI- and Anthropic-compatible endpoint for the team. Clients only change their base URL.",
+      "Start an OpenAI- and Anthropic-compatible endpoint for the team. Clients only need a new base URL.",
       "",
       "Without a config or --pool, it serves the offline gym. It listens only on this machine. On Ctrl-C or SIGTERM, requests",
       "in flight get 30 s to finish; a second signal cancels them. SIGHUP reloads the config. Suspended runs are stored",

@@ -47,7 +47,7 @@ export const conductorFlags = {
 export const profiles = text(
   "profiles",
   "<folder>",
-  "Evaluation or transcripts from which workers are described. Used by policies named <policy>+profiles"
+  "Evaluation or transcripts used to describe the workers. Used by policies named <policy>+profiles"
 )
 
 const named = (name: string, description: string) => text(name, "<names>", description)
@@ -81,7 +81,7 @@ export const teamFlags = {
   check: Flag.String("check").pipe(
     Flag.withMetavar("<name=check>"),
     Flag.withDescription(
-      "Check that plans can use, e.g. tests=command:<command>, form=schema:<file> or right=grader. <name>=<id> uses a worker as a judge. If there is only one check, the router applies it to answers. Repeatable"
+      "A check that plans can use, e.g. tests=command:<command>, form=schema:<file> or right=grader. <name>=<id> uses a worker as a judge. If there is only one check, the router applies it to answers. Repeatable"
     ),
     Flag.atLeast(0)
   ),
@@ -93,7 +93,7 @@ export const moreTeamFlags = {
   ...moreConductorFlags,
   reassign: Flag.Literals("reassign", ["next", "never"]).pipe(
     Flag.withDescription(
-      "Which worker takes over a failed step: the next one in the pool, or never another one. Default: next; with --policy single:<id>, never"
+      "Whether another worker takes over a failed step: next (the next one in the pool) or never. Default: next; with --policy single:<id>, never"
     ),
     Flag.optional
   ),

@@ -311,8 +311,10 @@ const draw = (run: Transcript.Transcript, screen: Screen, detail: Detail): Reado
   const question = wrap(Task.question(run.task), width, most)
   const shown =
     question.length > most ? question.slice(0, most).with(-1, cut(`${question[most - 1]} …`, width)) : question
+  const forked = Records.forked(run)
   const lines = [
     ...shown.map((text) => line(text, "bold")),
+    ...(forked === undefined || detail === 0 ? [] : wrap(`Fork ${forked}`, width).map((text) => line(text, "dim"))),
     ...(run.reason === undefined || detail === 0
       ? []
       : wrap(`${oneLine(run.policy)}: ${oneLine(run.reason)}`, width).map((text) => line(text, "dim"))),

@@ -215,7 +215,10 @@ export const answerKey = ({ runId }: Run): string => `${runId} answer`
 export const entries = (run: Transcript.Transcript): ReadonlyArray<Entry> => {
   const question = oneLine(Task.question(run.task))
   const why = run.reason === undefined ? [] : [`${label("policy")}${oneLine(run.policy)}: ${oneLine(run.reason)}`]
-  const start = { key: `${run.runId} started`, at: run.startedAt, lines: [`${label("question")}${question}`, ...why] }
+  const forked = Records.forked(run)
+  const fork = forked === undefined ? [] : [`${label("fork")}${forked}`]
+  const lines = [`${label("question")}${question}`, ...fork, ...why]
+  const start = { key: `${run.runId} started`, at: run.startedAt, lines }
   // The sort is stable: simultaneous events stay in order. The end comes last, regardless of the clock.
   const between = run.rounds.flatMap((round) => ofRound(run, round)).toSorted((one, other) => one.at - other.at)
   return [start, ...between, ...ending(run)]

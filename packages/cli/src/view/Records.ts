@@ -30,6 +30,13 @@ export const paidFor = (step: Transcript.StepRecord): Paid | undefined =>
     ? Transcript.spendSoFar(step.nested!)
     : Transcript.paidForAnswer(step)
 
+const placeOf = ({ item, nested, round, step }: Omit<RunEvent.ForkOf, "runId">): string =>
+  `${round}.${step}${item === undefined ? "" : `[${item}]`}${nested === undefined ? "" : `/${placeOf(nested)}`}`
+
+/** Returns the id of a fork, with the run and the step that it was forked from; `undefined` for other runs. */
+export const forked = ({ forkOf, runId }: Transcript.Transcript): string | undefined =>
+  forkOf === undefined ? undefined : oneLine(`${runId}, from step ${placeOf(forkOf)} of ${forkOf.runId}`)
+
 const skipReasons: Readonly<Record<string, string>> = {
   unseen: "no step reads its answer",
   budget: "the budget does not allow it",

@@ -100,7 +100,7 @@ const optionsTable = Tables.table(
 
 const kindOf = ({ task }: Transcript): string | undefined => {
   const { family, subject } = task.metadata ?? {}
-  return typeof family === "string" ? family : typeof subject === "string" ? subject : undefined
+  return [family, subject].find((kind): kind is string => typeof kind === "string" && kind !== "")
 }
 
 const carriedOut = (transcript: Transcript): ReadonlyArray<StepRecord> =>

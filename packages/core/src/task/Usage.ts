@@ -147,7 +147,7 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
     }
     return needed === undefined
       ? `The cost limit of ${show(allowed)} cannot be enforced, because ${worker === undefined ? "a worker" : `worker "${worker}"`} has no known price. Set \`pricing\`, or \`free\` if it costs nothing.`
-      : `Budget exceeded: the ${name} limit is ${show(allowed)}, ${show(spent)} spent${reservedText}, and the next call needs up to ${show(needed)}. Raise the limit, or lower maxOutputTokens.`
+      : `Budget exceeded: the ${name} limit is ${show(allowed)}, ${show(spent)} spent${reservedText}, and the next call needs ${limit === "calls" ? `${show(needed)}. Raise the limit.` : `up to ${show(needed)}. Raise the limit, or lower maxOutputTokens.`}`
   }
 }
 

@@ -1,5 +1,6 @@
 /** Grades integer answers, such as those of AIME (0 to 999) and GSM8K. */
 import { Options as Tables } from "@divisi/core"
+import { isRetracted } from "../internal/assertion/Assertion.ts"
 import { spoken } from "../internal/spoken.ts"
 import * as Verdict from "../Verdict.ts"
 import * as MathAnswer from "./MathAnswer.ts"
@@ -61,6 +62,7 @@ const lastInteger = (said: string): string | undefined => {
   const [before, behind] = [text.slice(0, match.index), text.slice(match.index + match[0].length)]
   if (boundBefore.test(before.slice(-60)) || boundBehind.test(behind)) return undefined
   if (refusal.test(text.slice(-300)) || taken.test(behind)) return undefined
+  if (isRetracted(text, match.index + match[0].length)) return undefined
   return read(match[0].replace(/,+$/, ""))
 }
 

@@ -71,9 +71,13 @@ const named = /(?<=\b(?:Call|Name) (?:it|this|that|the (?:answer|result|number))
 
 const sentenceEnd = /(?<=[?.]\s)/y
 
+/** Puts each part of a numbered list on a line of its own. */
+const listed = (question: string): string =>
+  /^1[.)] /.test(question) ? question.replace(/(?<=[.?!]) (?=\d[.)] )/g, "\n") : question
+
 /** Splits a question where parts start: at markers, after an answer is named, and at sentences that refer back. */
 const pieces = (text: string): ReadonlyArray<string> => {
-  const question = text.trim()
+  const question = listed(text.trim())
   const mask = hidden(question)
   const cuts = [...mask.matchAll(starts)].map((match) => match.index).filter((from) => !isBehind(number, mask, from))
   const sentences = cuts.map((from, index) => mask.slice(from, cuts[index + 1] ?? mask.length))

@@ -314,6 +314,8 @@ const unreadIn = (part: string): ReadonlyArray<string> => {
   return found.sort((left, right) => left.length - right.length)[0] ?? []
 }
 
+const sentencesIn = (text: string): ReadonlyArray<string> => text.split(/(?<=[.?!])\s+(?=[A-Z(\d])/)
+
 /**
  * Returns the reason why no worker can answer a question, or `undefined` if every part is of a supported family. Does
  * not load any libraries.
@@ -322,6 +324,11 @@ export const obstacleOf = (question: string): Obstacle | undefined => {
   const family = familyOf(namesIn(question))
   const parts = split(question)
   const unread = parts.filter(({ text }) => family(text) === undefined)
+  const areSeveral = unread.some(({ text }) => {
+    const sentences = sentencesIn(text)
+    return sentences.length > 1 && sentences.every((sentence) => family(sentence) !== undefined)
+  })
+  if (areSeveral) return { type: "several questions" }
   if (unread.length > 0 || parts.length === 0)
     return { type: "unread", words: [...new Set(unread.flatMap(({ text }) => unreadIn(text)))] }
   return isChain(parts) ? undefined : { type: "several questions" }
