@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
+import { TestClock } from "effect/testing"
 import type { RunEvent } from "../src/events/RunEvent.ts"
 import * as Transcript from "../src/events/Transcript.ts"
 import * as Journal from "../src/journal/Journal.ts"
@@ -343,7 +344,7 @@ describe("a run that ended at a limit", () => {
     }
   }
 
-  it.live("of time continues in the middle of a call, with a new deadline", () =>
+  it.effect("of time continues in the middle of a call, with a new deadline", () =>
     Effect.gen(function* () {
       const memory = Journal.memory()
       let isSlow = true
@@ -366,7 +367,10 @@ describe("a run that ended at a limit", () => {
       })
       const options = { seed: 7, policy: chain, pool: WorkerPool.makeUnsafe([slow("a"), slow("b")]) }
       const run = () => ({ runId: "r", journal: Journal.makeMemory(memory) })
-      const first = yield* Conductor.make({ ...options, budget: { durationMillis: 20 } }).run(question, run())
+      const limited = Conductor.make({ ...options, budget: { durationMillis: 20 } }).run(question, run())
+      const running = yield* Effect.forkChild(limited)
+      yield* TestClock.adjust(20)
+      const first = yield* Fiber.join(running)
       assert.strictEqual(first.ending, "budget")
       isSlow = false
       const again = yield* Conductor.make({ ...options, budget: { durationMillis: 60_000 } }).resume(

@@ -130,9 +130,12 @@ describe("runs", () => {
       const follow = () => fetch(`${url}/runs/${run!.id}/events`, { signal: stop.signal })
       const readers = Array.from({ length: 100 }, () => new AbortController())
       const { id } = run
+      // The body of a response that nothing refers to is canceled when it is collected.
+      const responses: Array<Response> = []
       for (const { signal } of readers) {
         const response = await fetch(`${url}/runs/${id}/events`, { signal })
         assert.strictEqual(response.status, 200)
+        responses.push(response)
       }
       const refused = await follow()
       assert.deepStrictEqual([refused.status, refused.headers.get("retry-after")], [429, "1"])
@@ -145,6 +148,7 @@ describe("runs", () => {
       }
       for (const reader of readers) reader.abort()
       stop.abort()
+      assert.lengthOf(responses, readers.length)
     })
   })
 
