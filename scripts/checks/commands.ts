@@ -49,7 +49,7 @@ const divisi = (args: ReadonlyArray<string>): Promise<Finished> =>
 const helps = new Map<string, Promise<string>>()
 const help = (words: ReadonlyArray<string>): Promise<string> => {
   const name = words.join(" ")
-  const known = helps.get(name) ?? divisi([...words, "--help"]).then(({ output }) => output)
+  const known = helps.get(name) ?? divisi(["help", ...words]).then(({ output }) => output)
   helps.set(name, known)
   return known
 }
@@ -109,7 +109,8 @@ export const check = async (): Promise<Report> => {
     const asked = new Map(
       shown.flatMap(({ file, line, question }) => (question ? [[question, `${file}:${line}`]] : []))
     )
-    const ofHelp = calls([{ file: "divisi run --help", line: 1, language: "sh", info: "", text: await help(["run"]) }])
+    const { output: text } = await divisi(["run", "--help"])
+    const ofHelp = calls([{ file: "divisi run --help", line: 1, language: "sh", info: "", text }])
     for (const { question } of ofHelp) if (question) asked.set(question, "divisi run --help")
     for (const [question, where] of asked) count(await questionProblems(question, where))
     return { passed, problems }

@@ -36,7 +36,11 @@ export const ollama = (model: string, options: Options = {}): Worker => {
   // Follows no redirect with the key, and knows what no error may show.
   const endpoint = Endpoint.make({ worker: id, baseURL, key })
   const { secrets } = endpoint
-  const fetch = Endpoint.refusing(endpoint.fetch, (refused) => reasonOf(refused, { secrets, nowMillis: Date.now() }))
+  const fetch = Endpoint.refusing(
+    endpoint.fetch,
+    (refused) => reasonOf(refused, { secrets, nowMillis: Date.now() }),
+    key === "" ? undefined : Redacted.make(key)
+  )
   const headers = { "content-type": "application/json", ...(key === "" ? {} : { authorization: `Bearer ${key}` }) }
   const post = (body: Body, signal: AbortSignal): Promise<Response> =>
     fetch(`${endpoint.baseURL}/api/chat`, { method: "POST", headers, body: JSON.stringify(body), signal })
