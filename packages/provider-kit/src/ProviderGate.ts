@@ -520,9 +520,9 @@ const findImpossible = (limits: Readonly<Record<string, Limits>>): string | unde
  * A call waits for a free slot, then for its turn, for the limits, for the end of a pause, and until the vendor's
  * allowance suffices; then it runs. A call that would wait longer than `maxPauseMillis` fails with `RateLimited` and
  * that time as its retry-after, without a request. A `RateLimited` error with a retry-after pauses the provider for all
- * calls, for at most `maxClosedMillis`; then one trial call is made, and the others follow once its answer begins. Errors that indicate an unhealthy provider
- * (`Overloaded`, `Network`, `Timeout`) count toward its circuit breaker. While the circuit is open, calls fail with
- * `Overloaded` and the remaining time as retry-after, without a request. If a store is unreachable, calls are admitted.
+ * calls, for at most `maxClosedMillis`; then one trial call is made, and the others follow once its answer begins.
+ * Errors that indicate an unhealthy provider (`Overloaded`, `Network`, `Timeout`) count toward its circuit breaker.
+ * While the circuit is open, calls fail with `Overloaded` and the remaining time as retry-after, without a request. If a store is unreachable, calls are admitted.
  * A limit below 1 is a defect, because no call could ever pass.
  */
 export const make = Effect.fnUntraced(function* (

@@ -4,12 +4,11 @@ import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
-import { cost, seed, timeout, toggle, whole } from "../invocation/flags.ts"
+import { cost, seed, text, timeout, toggle, whole } from "../invocation/flags.ts"
 import { conductorFlags, profiles } from "../team/flags.ts"
 import { maxMissing } from "./NotMeasured.ts"
 
-const file = (name: string, description: string) =>
-  Flag.String(name).pipe(Flag.withMetavar("<file>"), Flag.withDescription(description), Flag.optional)
+const file = (name: string, description: string) => text(name, "<file>", description)
 
 /** Flags that select the tasks, and the sandbox for generated programs. */
 const taskFlags = {
@@ -18,12 +17,10 @@ const taskFlags = {
     Flag.withDescription("Sandbox for generated code: pyodide (default), bubblewrap, container:<image>, local-unsafe"),
     Flag.withDefault("pyodide")
   ),
-  revision: Flag.String("revision").pipe(
-    Flag.withMetavar("<commit>"),
-    Flag.withDescription(
-      "Data set revision on the Hugging Face Hub. The commit of the first run is stored in results.json"
-    ),
-    Flag.optional
+  revision: text(
+    "revision",
+    "<commit>",
+    "Data set revision on the Hugging Face Hub. The commit of the first run is stored in results.json"
   )
 }
 
@@ -38,8 +35,7 @@ const day = (name: string, description: string) =>
     Flag.optional
   )
 
-const grader = (description: string) =>
-  Flag.String("grader").pipe(Flag.withMetavar("<name>"), Flag.withDescription(description), Flag.optional)
+const grader = (description: string) => text("grader", "<name>", description)
 
 const efforts = ["minimal", "low", "medium", "high"] as const
 
@@ -59,12 +55,10 @@ export const evalFlags = {
     ),
     Flag.withDefault("gym")
   ),
-  policy: Flag.String("policy").pipe(
-    Flag.withMetavar("<names>"),
-    Flag.withDescription(
-      "Policies to compare, separated by commas; the first is the reference. Same names as in `divisi run`, or ./mine.ts; the gym also has oracle"
-    ),
-    Flag.optional
+  policy: text(
+    "policy",
+    "<names>",
+    "Policies to compare, separated by commas; the first is the reference. Same names as in `divisi run`, or ./mine.ts; the gym also has oracle"
   ),
   baselines: Flag.String("baselines").pipe(
     Flag.withMetavar("<names>"),
@@ -108,38 +102,32 @@ export const evalFlags = {
   ),
   retryMissing: toggle("retry-missing", "Measure only missing and new samples"),
   ...taskFlags,
-  learn: Flag.String("learn").pipe(
-    Flag.withMetavar("<name>"),
-    Flag.withDescription(
-      "Training tasks for baselines that learn: a benchmark or a file. In the gym, its training split"
-    ),
-    Flag.optional
+  learn: text(
+    "learn",
+    "<name>",
+    "Training tasks for baselines that learn: a benchmark or a file. In the gym, its training split"
   ),
   learnLimit: whole("learn-limit", 1).pipe(
     Flag.withDescription("Number of training tasks (default 100)"),
     Flag.withDefault(100)
   ),
-  embeddings: Flag.String("embeddings").pipe(
-    Flag.withMetavar("<model>"),
-    Flag.withDescription(
-      "Embedding model for baselines that learn (default: hashed words). Available: openai:text-embedding-3-small, ollama:<model>, llamacpp:<file>"
-    ),
-    Flag.optional
+  embeddings: text(
+    "embeddings",
+    "<model>",
+    "Embedding model for baselines that learn (default: hashed words). Available: openai:text-embedding-3-small, ollama:<model>, llamacpp:<file>"
   ),
   profiles,
-  offline: Flag.String("offline").pipe(
-    Flag.withMetavar("<folder>"),
-    Flag.withDescription("Make no calls: use only answers stored in this evaluation, and count others as missing"),
-    Flag.optional
+  offline: text(
+    "offline",
+    "<folder>",
+    "Make no calls: use only answers stored in this evaluation, and count others as missing"
   ),
   since: day("since", "Only LiveCodeBench contests on or after this date, e.g. 2025-01-31"),
   until: day("until", "Only LiveCodeBench contests on or before this date"),
-  ids: Flag.String("ids").pipe(
-    Flag.withMetavar("<ids>"),
-    Flag.withDescription(
-      "Only these tasks: ids separated by commas, or a file. The file has one id per line, or JSON Lines with an `id` field"
-    ),
-    Flag.optional
+  ids: text(
+    "ids",
+    "<ids>",
+    "Only these tasks: ids separated by commas, or a file. The file has one id per line, or JSON Lines with an `id` field"
   ),
   shots: whole("shots", 0).pipe(
     Flag.withAlias("num-fewshot"),
@@ -151,12 +139,10 @@ export const evalFlags = {
   shotsFrom: file("shots-from", "File with the solved examples, in the benchmark's format"),
   trained: file("trained", "File of training data, as ids or questions. Overlapping tasks are an error"),
   dropOverlap: toggle("drop-overlap", "Drop overlapping tasks instead of failing"),
-  split: Flag.String("split").pipe(
-    Flag.withMetavar("<name>"),
-    Flag.withDescription(
-      "Split, for benchmarks with several (default test). Others: validation, train, auxiliary_train, all; for example in mmlu, rlpr and gym"
-    ),
-    Flag.optional
+  split: text(
+    "split",
+    "<name>",
+    "Split, for benchmarks with several (default test). Others: validation, train, auxiliary_train, all; for example in mmlu, rlpr and gym"
   ),
   format: Flag.Literals("format", ["tags", "box", "line"]).pipe(
     Flag.withDescription("Answer format (default: the benchmark's)"),
@@ -202,11 +188,7 @@ export const regradeFlags = {
   ...taskFlags,
   grader: grader("Grader for all answers, instead of the benchmark's: a name, or ./mine.ts"),
   folder: Argument.String("folder").pipe(Argument.withDescription("Folder of the evaluation")),
-  benchmark: Flag.String("benchmark").pipe(
-    Flag.withMetavar("<names>"),
-    Flag.withDescription("New locations of moved task files, e.g. math500=rows.jsonl"),
-    Flag.optional
-  ),
+  benchmark: text("benchmark", "<names>", "New locations of moved task files, e.g. math500=rows.jsonl"),
   json: toggle("json", "Print each changed verdict as a line of JSON")
 }
 
@@ -222,11 +204,7 @@ export const exportFlags = {
       "Content: decisions, answers or inspect. Decisions are the policies' prompts and completions; answers are the workers' messages and answers; inspect writes inspect_ai logs, one per policy and benchmark"
     )
   ),
-  benchmark: Flag.String("benchmark").pipe(
-    Flag.withMetavar("<names>"),
-    Flag.withDescription("For inspect: new locations of moved task files, e.g. math500=rows.jsonl"),
-    Flag.optional
-  ),
+  benchmark: text("benchmark", "<names>", "For inspect: new locations of moved task files, e.g. math500=rows.jsonl"),
   grader: grader("Grader for ungraded transcripts"),
   out: file("out", "Output file (default: standard output). For inspect, a folder (default <folder>/inspect)")
 }
@@ -239,12 +217,10 @@ export const diffFlags = {
   second: Argument.String("second").pipe(
     Argument.withDescription("Folder of the other evaluation, or its results.json")
   ),
-  policies: Flag.String("policies").pipe(
-    Flag.withMetavar("<pairs>"),
-    Flag.withDescription(
-      "Pairs of policies to compare, e.g. lexical=lexical,old=new (default: policies with the same name)"
-    ),
-    Flag.optional
+  policies: text(
+    "policies",
+    "<pairs>",
+    "Pairs of policies to compare, e.g. lexical=lexical,old=new (default: policies with the same name)"
   ),
   json: toggle("json", "Print the differences as JSON")
 }

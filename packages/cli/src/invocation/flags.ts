@@ -11,6 +11,13 @@ export const paragraphs = (...lines: ReadonlyArray<string>): string => lines.joi
 export const text = (name: string, metavar: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.optional)
 
+/** `--journal`: the file of stored runs. */
+export const journal = text(
+  "journal",
+  "<file>",
+  "File where runs are stored (default: DIVISI_RUNS, or runs.sqlite in your data folder)"
+)
+
 /** Creates an optional integer flag with a minimum value. */
 export const whole = (name: string, least: number) =>
   Flag.Int(name).pipe(

@@ -6,12 +6,10 @@ import { cost, paragraphs, text, toggle } from "../invocation/flags.ts"
 import { conductorFlags } from "../team/flags.ts"
 
 const learnFlags = {
-  from: Flag.String("from").pipe(
-    Flag.withMetavar("<files>"),
-    Flag.withDescription(
-      'Also learn from files of graded answers, e.g. a.jsonl,b.jsonl.gz. Each line is {"question":"…","kind":"…","scores":{"worker":1}}'
-    ),
-    Flag.optional
+  from: text(
+    "from",
+    "<files>",
+    'Also learn from files of graded answers, e.g. a.jsonl,b.jsonl.gz. Each line is {"question":"…","kind":"…","scores":{"worker":1}}'
   ),
   show: toggle("show", "Show the current table without learning"),
   revert: toggle("revert", "Restore the previous table"),

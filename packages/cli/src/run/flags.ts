@@ -2,15 +2,8 @@
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { cost, text, timeout, toggle } from "../invocation/flags.ts"
+import { cost, journal, text, timeout, toggle } from "../invocation/flags.ts"
 import { moreTeamFlags, teamFlags } from "../team/flags.ts"
-
-/** `--journal`. Also a flag of commands for stored runs. */
-export const journal = text(
-  "journal",
-  "<file>",
-  "File where runs are stored (default: DIVISI_RUNS, or runs.sqlite in your data folder)"
-)
 
 export const flags = {
   ...teamFlags,

@@ -3,8 +3,8 @@ import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Struct from "effect/Struct"
-import { age, config, cost, text, toggle, whole } from "../invocation/flags.ts"
-import { journal, flags as runFlags } from "../run/flags.ts"
+import { age, config, cost, journal, text, toggle, whole } from "../invocation/flags.ts"
+import { flags as runFlags } from "../run/flags.ts"
 
 /**
  * `--database`. The environment variable is ignored, because `run --durable` stores its runs in a file even if servers

@@ -1,9 +1,8 @@
 /** Flags for `divisi serve`. */
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { age, cost, text, timeout, toggle, whole } from "../invocation/flags.ts"
+import { age, cost, journal, text, timeout, toggle, whole } from "../invocation/flags.ts"
 import { database, keys } from "../key/flags.ts"
-import { journal } from "../run/flags.ts"
 import { moreTeamFlags, teamFlags } from "../team/flags.ts"
 import { clients } from "./ClientConfig.ts"
 

@@ -2,8 +2,7 @@
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { text, toggle, whole } from "../invocation/flags.ts"
-import { journal } from "../run/flags.ts"
+import { journal, text, toggle, whole } from "../invocation/flags.ts"
 
 export const flags = {
   folder: Argument.String("folder").pipe(
