@@ -97,8 +97,8 @@ export const optional = <A>(
   read: (value: unknown, field: string) => A
 ): A | undefined => (value === undefined || value === null ? undefined : read(value, field))
 
-/** Maximum length of JSON text within a request, in characters, and of all of it together. */
-export const maxParsedCharacters = 2 ** 20
+/** Maximum length of JSON text within a request, in characters. */
+const maxParsedCharacters = 2 ** 20
 
 /** Parses JSON text within a request. Returns the text unchanged if it is not JSON, or exceeds the limits on requests. */
 export const parsed = (text: string): unknown => {
