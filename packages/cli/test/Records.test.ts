@@ -1,6 +1,7 @@
-import { Transcript } from "@divisi/core"
+import { type RunEvent, Transcript } from "@divisi/core"
 import { assert, describe, it } from "@effect/vitest"
 import * as BlockView from "../src/view/BlockView.ts"
+import * as PlainView from "../src/view/PlainView.ts"
 import * as Records from "../src/view/Records.ts"
 import { complete, events, finished, fold, type Part, proposed, runId, running, started } from "./fixture.ts"
 
@@ -33,6 +34,15 @@ describe("how views describe records", () => {
     const cached = { ...finished(0, "units", "4320"), cached: true } as Part
     const { calls, unpricedCalls } = Transcript.spendSoFar(fold(events([started, ...proposed, failure, cached])))
     assert.deepStrictEqual([calls, unpricedCalls], [1, 1])
+  })
+
+  it("names the origin of an answer without a call", () => {
+    const given = (origin: RunEvent.AnswerOrigin) => {
+      const run = fold(events([started, ...proposed, { ...finished(0, "units", "4320"), origin } as Part]))
+      return BlockView.toPlainText(BlockView.final(run, 80)) + JSON.stringify(PlainView.entries(run))
+    }
+    assert.match(given("caller"), /supplied by the caller[^]*the caller \(.*supplied by the caller\): 4320/)
+    assert.match(given("forked-run"), /from the forked run[^]*units \(.*from the forked run\): 4320/)
   })
 
   it("shows why a call failed while the step runs, and removes it once the step is done", () => {

@@ -23,6 +23,7 @@ const ofStep: { readonly [Field in keyof Transcript.StepRecord]-?: Shown } = {
   finishReason: "both",
   model: "hidden",
   cached: "both",
+  origin: "both",
   paid: "both",
   turns: "both",
   waitingFor: "both",

@@ -238,6 +238,28 @@ describe("recorder", () => {
     })
   })
 
+  it("has no call for an answer of the caller, and names the origin of a reused one", () => {
+    const { named, spans, tracer } = collector()
+    const { listener } = Telemetry.recorder(tracer)
+    const base = { runId: "r", round: 0 }
+    const answer = { answer: "42", finishReason: "stop", durationMillis: 0, cached: false } as const
+    const paid = { usage: { inputTokens: 0, outputTokens: 0 }, costUsd: 0 }
+    const run = { runId: "r", at: 10, version: 1, task: Task.make("Why?"), pool: [{ id: "a" }], policy: "p", seed: 0 }
+    const events: ReadonlyArray<RunEvent> = [
+      { type: "run-started", ...run, version: 1 },
+      { ...base, type: "round-started", at: 20 },
+      { ...base, type: "step-started", at: 21, step: 0, worker: "a" },
+      { ...base, type: "step-finished", at: 22, step: 0, worker: "a", ...answer, ...paid, origin: "caller" },
+      { ...base, type: "step-started", at: 23, step: 1, worker: "b" },
+      { ...base, type: "step-finished", at: 24, step: 1, worker: "b", ...answer, ...paid, origin: "forked-run" }
+    ]
+    for (const event of events) listener(event)
+    expect(spans.map(({ name }) => name)).not.toContain("chat a")
+    expect(attributesOf(named("chat b"))).toMatchObject({ "divisi.cached": false, "divisi.origin": "forked-run" })
+    expect(attributesOf(named("chat b"))).not.toHaveProperty("divisi.cost_usd")
+    expect(attributesOf(named("invoke_agent a"))).toMatchObject({ "divisi.origin": "caller" })
+  })
+
   it("names the call of a tool, and its arguments only with content", () => {
     for (const content of [false, true]) {
       const { named, tracer } = collector()

@@ -9,9 +9,12 @@ import {
   policy,
   resume,
   single,
+  spendByWorker,
   worker,
   workerError
 } from "../src/promise.ts"
+import { isWithoutCall } from "../src/events/RunEvent.ts"
+import * as Outcome from "../src/events/Outcome.ts"
 import * as ForkPrice from "../src/run/ForkPrice.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
 import type { Step, Workflow } from "../src/workflow/Workflow.ts"
@@ -63,7 +66,21 @@ describe("fork", () => {
     assert.deepStrictEqual((await run({ at: { round: 0, step: 0 } })).called.toSorted(), ["a", "b", "b"])
     const answered = await run({ at: { round: 0, step: 1 }, answer: "Given." })
     assert.deepStrictEqual(answered.called, ["b"])
-    assert.strictEqual(answered.result.transcript.rounds[0]?.steps[1]?.text, "Given.")
+    const steps = answered.result.transcript.rounds[0]!.steps
+    assert.deepStrictEqual(
+      steps.map(({ cached, origin, paid, text }) => [origin, cached, paid?.costUsd === 0, text === "Given."]),
+      [
+        ["forked-run", false, true, false],
+        ["caller", false, true, true],
+        ["forked-run", false, true, false],
+        [undefined, false, false, false]
+      ]
+    )
+    assert.deepStrictEqual(Object.keys(spendByWorker(answered.result.transcript)), ["a", "b"])
+    assert.isUndefined(Outcome.fromTranscript(answered.result.transcript, { score: 1, source: "user", at: 0 }))
+    // A fork of the fork, and a resumed fork, still report who answered.
+    const again = await fork({ ...options, transcript: answered.result.transcript, at: { round: 0, step: 3 } })
+    assert.strictEqual(again.transcript.rounds[0]?.steps[1]?.origin, "caller")
     const last = await run({ at: { round: 0, step: 3 }, answer: "The end." })
     assert.deepStrictEqual([last.called, last.result.answer, last.result.spend.costUsd], [[], "The end.", 0])
     assert.deepStrictEqual((await run({ at: { round: 0, step: 1 }, change: { worker: "c" } })).called, ["c", "b"])
@@ -297,7 +314,8 @@ describe("fork", () => {
       at: { round: 0, step: 1, item: "1" },
       onEvent: (event) => {
         if (event.type === "step-delta") streamed.push(event.text)
-        if (event.type === "step-finished" && !event.cached) asked.add(`${event.runId} ${event.step} ${event.item}`)
+        if (event.type === "step-finished" && !isWithoutCall(event))
+          asked.add(`${event.runId} ${event.step} ${event.item}`)
       }
     })
     // Both steps of the nested run of the item, and the join.
@@ -406,6 +424,19 @@ describe("fork", () => {
     assert.deepStrictEqual(result.transcript.forkOf, { runId: "first", round: 0, step: 3 })
     const read = await decodeTranscript(encodeTranscript(result.transcript))
     assert.deepStrictEqual(read.forkOf, result.transcript.forkOf)
+    assert.deepStrictEqual(
+      read.rounds[0]?.steps.map(({ origin }) => origin),
+      ["forked-run", "forked-run", "forked-run", undefined]
+    )
+  })
+
+  it("charges nothing for answers without a call, also where cached answers are charged", async () => {
+    const { called, member } = team()
+    const options = { pool: [member("a"), member("b")], policy: policy("chain", () => chain) }
+    const charged = { ...options, cachedAnswers: "charged" as const }
+    const { transcript } = await conduct({ ...options, question })
+    const { spend } = await fork({ ...charged, transcript, at: { round: 0, step: 2 }, answer: "Given." })
+    assert.deepStrictEqual([spend.calls, called.length], [1, 5])
   })
 
   it.each([

@@ -3,7 +3,7 @@
  * tools, and the answer as text), and converts `useChat` messages to a question.
  */
 
-import { Options as Tables } from "@divisi/core"
+import { RunEvent, Options as Tables } from "@divisi/core"
 import { isRecord } from "@divisi/core/Fields"
 import type { Content, ContentPart, Message } from "@divisi/core/Message"
 import { type ConductOptions, type PageEvent, type StreamOptions, streamResponse } from "@divisi/core/promise"
@@ -29,6 +29,7 @@ export interface PlanData {
 export interface StepData {
   readonly round: number
   readonly step: number
+  /** The worker, or `the caller` if it supplied the answer (see `fork`). */
   readonly worker: string
   readonly state: "running" | "answered" | "failed" | "skipped"
   /** The step's answer, or the reason for its failure. */
@@ -96,7 +97,7 @@ const partOf = (event: PageEvent, pool: ReadonlyArray<string>): Chunk | undefine
     case "step-reassigned":
       return stepOf(event, { worker: event.to, state: "running" })
     case "step-finished":
-      return stepOf(event, { worker: event.worker, state: "answered", text: event.answer })
+      return stepOf(event, { worker: RunEvent.authorOf(event), state: "answered", text: event.answer })
     case "step-failed":
       return stepOf(event, { worker: event.worker, state: "failed", text: event.message })
     case "step-skipped":

@@ -159,7 +159,7 @@ describe("figures", () => {
       reassign: "never"
     })
     const { rows } = Waterfall.make(forked.transcript)
-    expect(rows[1]!.calls.map(({ kind }) => kind)).toEqual(["cached"])
+    expect(rows[1]!.calls.map(({ kind }) => kind)).toEqual(["reused"])
     expect(Waterfall.wasteOf(forked.transcript).failed).toBe(0)
   })
 

@@ -49,7 +49,7 @@ const answerFacts = (step: Transcript.StepRecord, isPlay: boolean): ReadonlyArra
     ...tookFacts(step.durationMillis),
     ...(paid === undefined ? [] : [Format.count(paid.usage.inputTokens + paid.usage.outputTokens, "token")]),
     ...costFacts(paid?.costUsd, isPlay),
-    ...(step.cached === true ? ["cached"] : [])
+    ...Records.sourceOf(step)
   ]
 }
 

@@ -1,6 +1,6 @@
 /** The view of a run for a pipe or a log: prints one or more lines per event and is never redrawn. */
 
-import { Transcript, type Workflow } from "@divisi/core"
+import { RunEvent, Transcript, type Workflow } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import type { Paid } from "@divisi/core/Usage"
 import * as Format from "./Format.ts"
@@ -64,10 +64,10 @@ const answer = (run: Run, step: Transcript.StepRecord): string => {
   const facts = [
     Format.duration(step.durationMillis ?? 0),
     ...(paid === undefined ? [] : paidFacts(paid, Records.isPlay(run, step.worker))),
-    ...(step.cached === true ? ["cached"] : [])
+    ...Records.sourceOf(step)
   ]
   const declined = step.finishReason === "refusal" ? " declined" : ""
-  return `${oneLine(step.worker)}${declined} (${facts.join(", ")}): ${oneLine(step.text)}`
+  return `${oneLine(RunEvent.authorOf(step))}${declined} (${facts.join(", ")}): ${oneLine(step.text)}`
 }
 
 const ended = (run: Run, step: Transcript.StepRecord): string => {

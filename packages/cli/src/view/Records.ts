@@ -30,6 +30,13 @@ export const paidFor = (step: Transcript.StepRecord): Paid | undefined =>
     ? Transcript.spendSoFar(step.nested!)
     : Transcript.paidForAnswer(step)
 
+/** Describes how an answer was obtained without a call to a worker. Empty if a worker was called. */
+export const sourceOf = ({ cached, origin }: Partial<RunEvent.AnswerSource>): ReadonlyArray<string> => {
+  if (origin === "forked-run") return ["from the forked run"]
+  if (origin === "caller") return ["supplied by the caller"]
+  return cached === true ? ["cached"] : []
+}
+
 const placeOf = ({ item, nested, round, step }: Omit<RunEvent.ForkOf, "runId">): string =>
   `${round}.${step}${item === undefined ? "" : `[${item}]`}${nested === undefined ? "" : `/${placeOf(nested)}`}`
 

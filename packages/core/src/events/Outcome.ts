@@ -9,9 +9,9 @@ import * as Tables from "../Options.ts"
 import * as Task from "../task/Task.ts"
 import type { Usage } from "../task/Usage.ts"
 import { recordOf } from "./items.ts"
-import type { Item } from "./RunEvent.ts"
+import { type Item, isWithoutCall } from "./RunEvent.ts"
 import { outagesOf } from "./StepFailure.ts"
-import { paidForAnswer, type StepRecord, type Transcript } from "./Transcript.ts"
+import { paidForAnswer, payments, type StepRecord, type Transcript } from "./Transcript.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -106,6 +106,12 @@ const kindOf = ({ task }: Transcript): string | undefined => {
 const carriedOut = (transcript: Transcript): ReadonlyArray<StepRecord> =>
   transcript.rounds.flatMap(({ steps }) => steps).filter(({ state }) => state === "answered" || state === "failed")
 
+/** Whether the caller of a fork supplied the answer of a step, or an answer that it consists of. */
+const isAnsweredByCaller = ({ items = [], nested, origin }: StepRecord): boolean =>
+  origin === "caller" ||
+  items.some(isAnsweredByCaller) ||
+  nested?.rounds.some(({ steps }) => steps.some(isAnsweredByCaller)) === true
+
 /** Prefix of a team's id. It is followed by the name of the policy that wrote the plans. */
 export const teamPrefix = "policy:"
 
@@ -118,7 +124,8 @@ export const teamPrefix = "policy:"
  * The score of a run is credited to a worker only if the run consisted of a single call to that worker. Otherwise, it
  * is credited to the team, `policy:<name>`, with the cost and duration of the whole run. A run that was cut short by an
  * outage (see `StepFailure.outagesOf`) has no outcome, because it provides no evidence about its workers. Its answered
- * steps still have outcomes. `kind` is the family or subject from the task's metadata.
+ * steps still have outcomes. An answer that the caller supplied to a fork has no outcome, and neither has its run.
+ * Outcomes with answers for which no call was made, such as cached ones, have no cost, usage or duration. `kind` is the family or subject from the task's metadata.
  *
  * **Example**
  *
@@ -150,28 +157,30 @@ export const fromTranscript = (transcript: Transcript, options: Options): Outcom
   const [first] = transcript.rounds
   const steps = carriedOut(transcript)
   const one = step === undefined ? (steps.length === 1 ? steps[0] : undefined) : stepOf(transcript, step)
+  if ((one === undefined ? steps : [one]).some(isAnsweredByCaller)) return undefined
   if (one !== undefined) {
-    const paid = paidForAnswer(one)
+    const paid = isWithoutCall(one) ? undefined : paidForAnswer(one)
     return defined({
       ...common,
       worker: one.worker,
       model: one.model,
       costUsd: paid?.costUsd,
       usage: paid?.usage,
-      millis: one.durationMillis,
+      millis: isWithoutCall(one) ? undefined : one.durationMillis,
       probability: step === undefined ? first?.probability : undefined
     })
   }
   if (step !== undefined || steps.length === 0 || outagesOf(transcript).length > 0) return undefined
   const { durationMillis, policy, spend } = transcript
   // If one policy delegated to another, the author of the plan gets the credit.
-  const isPriced = spend !== undefined && spend.unpricedCalls === 0
+  const isMeasured = !payments(transcript).some(({ calls, isLost }) => calls === 0 && !isLost)
+  const isPriced = isMeasured && spend !== undefined && spend.unpricedCalls === 0
   return defined({
     ...common,
     worker: `${teamPrefix}${first?.policy ?? policy}`,
     costUsd: isPriced ? spend.costUsd : undefined,
-    usage: spend?.usage,
-    millis: durationMillis
+    usage: isMeasured ? spend?.usage : undefined,
+    millis: isMeasured ? durationMillis : undefined
   })
 }
 

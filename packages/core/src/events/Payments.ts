@@ -2,6 +2,7 @@
 import type { Paid, Spend } from "../task/Usage.ts"
 import { addUsage, noSpend } from "../task/Usage.ts"
 import type { EarlierStep } from "../workflow/Workflow.ts"
+import { isWithoutCall } from "./RunEvent.ts"
 import type {
   CheckAnswer,
   CompletionRecord,
@@ -19,13 +20,13 @@ import type {
  */
 export type Purpose = "plan" | "step" | "answer" | "judgement"
 
-/** A call made by a run, or a cache hit. */
+/** A call made by a run, or a worker's answer for which no call was made. */
 export interface Payment {
   /** Id of the worker. For a completion, the name of the policy. */
   readonly worker: string
   readonly purpose: Purpose
   readonly paid: Paid
-  /** 0 for cache hits and for calls rejected by the provider's gate, 1 otherwise. */
+  /** 0 for answers without a call and for calls rejected by the provider's gate, 1 otherwise. */
   readonly calls: number
   /** Whether the call failed or was interrupted. */
   readonly isLost: boolean
@@ -34,9 +35,12 @@ export interface Payment {
 const answerPayment = (
   worker: string,
   purpose: Purpose,
-  { cached, paid }: CompletionRecord | StepRecord | TurnRecord
-): ReadonlyArray<Payment> =>
-  paid === undefined ? [] : [{ worker, purpose, paid, calls: cached === true ? 0 : 1, isLost: false }]
+  record: CompletionRecord | StepRecord | TurnRecord
+): ReadonlyArray<Payment> => {
+  const { origin, paid } = record
+  if (paid === undefined || origin === "caller" || origin === "nested-run") return []
+  return [{ worker, purpose, paid, calls: isWithoutCall(record) ? 0 : 1, isLost: false }]
+}
 
 /**
  * Returns the payments for failed calls. Calls made by checks and critics count as judgments; all others have the
@@ -56,7 +60,7 @@ const judgePayments = (answers: ReadonlyArray<CriticAnswer | CheckAnswer> = []):
     worker: paid.worker,
     purpose: "judgement",
     paid,
-    calls: paid.cached ? 0 : 1,
+    calls: isWithoutCall(paid) ? 0 : 1,
     isLost: false
   }))
 

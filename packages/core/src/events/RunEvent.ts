@@ -63,6 +63,28 @@ export interface ForkOf {
   readonly nested?: Omit<ForkOf, "runId">
 }
 
+/**
+ * The origin of an answer for which no worker was called: the caller supplied it, it was recorded in the run that was
+ * forked, or a nested run gave it, whose own record has the costs.
+ */
+export type AnswerOrigin = "caller" | "forked-run" | "nested-run"
+
+/** How an answer was obtained. */
+export interface AnswerSource {
+  /** Whether the answer came from the response cache at no cost to the run. */
+  readonly cached: boolean
+  /** Set if no worker was called for the answer, which costs the run nothing. */
+  readonly origin?: AnswerOrigin
+}
+
+/** Whether no call was made for an answer, because it was cached or has another origin than a worker. */
+export const isWithoutCall = ({ cached, origin }: Partial<AnswerSource>): boolean =>
+  cached === true || origin !== undefined
+
+/** Returns who gave an answer: the id of the worker, or `the caller`. */
+export const authorOf = ({ origin, worker }: Partial<AnswerSource> & { readonly worker: string }): string =>
+  origin === "caller" ? "the caller" : worker
+
 /** The step that a nested run belongs to. */
 export interface Parent {
   readonly runId: string

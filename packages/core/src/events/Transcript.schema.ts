@@ -3,7 +3,18 @@ import * as Schema from "effect/Schema"
 import { planDecision } from "./approval.schema.ts"
 import { version } from "./RunEvent.ts"
 import { Ending, ForkOf, Parent, PartialAnswer, PoolMember } from "./run.schema.ts"
-import { attempt, FinishReason, Grade, Paid, paid, Spend, WorkerErrorReason, WorkerErrorTag } from "./schemas/calls.ts"
+import {
+  answerSource,
+  attempt,
+  FinishReason,
+  Grade,
+  origin,
+  Paid,
+  paid,
+  Spend,
+  WorkerErrorReason,
+  WorkerErrorTag
+} from "./schemas/calls.ts"
 import { type Of, schemaOf } from "./schemas/schemaOf.ts"
 import { Content, EarlierStep, Task, ToolCall, Workflow } from "./schemas/tasks.ts"
 import { WaitingCall } from "./suspension.schema.ts"
@@ -49,7 +60,7 @@ export const CheckAnswer = schemaOf<TranscriptModels.CheckAnswer>()(
     check: Schema.String,
     worker: Schema.String,
     text: Schema.String,
-    cached: Schema.Boolean,
+    ...answerSource,
     request: Schema.optionalKey(Schema.String),
     ...paid
   })
@@ -98,7 +109,7 @@ export const TurnRecord = schemaOf<TranscriptModels.TurnRecord>()(
     tools: Schema.Array(ToolRecord),
     echo: Schema.optionalKey(Schema.Unknown),
     error: Schema.optionalKey(Schema.String),
-    cached: Schema.Boolean,
+    ...answerSource,
     paid: Paid
   })
 )
@@ -121,6 +132,7 @@ export const StepRecord: Of<TranscriptModels.StepRecord> = schemaOf<TranscriptMo
     finishReason: Schema.optionalKey(FinishReason),
     model: Schema.optionalKey(Schema.String),
     cached: Schema.optionalKey(Schema.Boolean),
+    ...origin,
     paid: Schema.optionalKey(Paid),
     turns: Schema.optionalKey(Schema.Array(TurnRecord)),
     waitingFor: Schema.optionalKey(Schema.Array(WaitingCall)),
@@ -154,6 +166,7 @@ export const CompletionRecord = schemaOf<TranscriptModels.CompletionRecord>()(
     echo: Schema.optionalKey(Schema.Unknown),
     error: Schema.optionalKey(Schema.String),
     cached: Schema.optionalKey(Schema.Boolean),
+    ...origin,
     request: Schema.optionalKey(Schema.String),
     paid: Schema.optionalKey(Paid)
   })
@@ -190,7 +203,7 @@ export const RoundRecord = schemaOf<TranscriptModels.RoundRecord>()(
           critic: Schema.String,
           worker: Schema.String,
           text: Schema.String,
-          cached: Schema.Boolean,
+          ...answerSource,
           turn: Schema.optionalKey(Schema.Int),
           request: Schema.optionalKey(Schema.String),
           ...paid

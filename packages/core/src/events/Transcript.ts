@@ -21,6 +21,7 @@ import { recorder as fold } from "./Recorder.ts"
 import type {
   Attempt,
   Ending,
+  AnswerSource,
   ForkOf,
   Item,
   Listener,
@@ -82,14 +83,13 @@ export interface CheckRecord {
 }
 
 /** An answer by a worker that a check called. */
-export interface CheckAnswer extends Paid {
+export interface CheckAnswer extends Paid, AnswerSource {
   /** Zero-based index among the calls made by the step's checks. */
   readonly turn: number
   readonly at: number
   readonly check: string
   readonly worker: string
   readonly text: string
-  readonly cached: boolean
   /** Digest of the request. Set if the step's checks had other calls in flight when this one started. */
   readonly request?: string
 }
@@ -109,7 +109,7 @@ export interface RevisionRecord {
  * A turn that did not complete its step: the worker called tools, its answer had the wrong format, or its answer failed
  * a check and another worker took over.
  */
-export interface TurnRecord {
+export interface TurnRecord extends AnswerSource {
   readonly turn: number
   readonly worker: string
   readonly endedAt: number
@@ -120,7 +120,6 @@ export interface TurnRecord {
   readonly echo?: unknown
   /** Why the answer has the wrong format, or the objection raised by the check. */
   readonly error?: string
-  readonly cached: boolean
   readonly paid: Paid
 }
 
@@ -147,7 +146,7 @@ export interface Reassignment {
 }
 
 /** The record of a step. */
-export interface StepRecord {
+export interface StepRecord extends Partial<AnswerSource> {
   readonly step: number
   /** Set if this is the record of an item. */
   readonly item?: Item
@@ -169,7 +168,6 @@ export interface StepRecord {
   readonly finishReason?: FinishReason
   /** Model name reported by the vendor. */
   readonly model?: string
-  readonly cached?: boolean
   /** Usage and cost of the answer. */
   readonly paid?: Paid
   /** Undefined if the worker answered in its first turn. */
@@ -195,7 +193,7 @@ export interface StepRecord {
 }
 
 /** A language policy's completion. */
-export interface CompletionRecord {
+export interface CompletionRecord extends Partial<AnswerSource> {
   readonly attempt: number
   /** Time at which the completion finished. Undefined while it is being generated. */
   readonly endedAt?: number
@@ -209,7 +207,6 @@ export interface CompletionRecord {
   readonly echo?: unknown
   /** Why the completion could not be parsed as a workflow. */
   readonly error?: string
-  readonly cached?: boolean
   /** Digest of the request. Set if other completions of the round were in flight when this one started. */
   readonly request?: string
   readonly paid?: Paid
@@ -223,12 +220,11 @@ export interface GradeRecord {
 }
 
 /** An answer by a worker that a critic called. */
-export interface CriticAnswer extends Paid {
+export interface CriticAnswer extends Paid, AnswerSource {
   readonly at: number
   readonly critic: string
   readonly worker: string
   readonly text: string
-  readonly cached: boolean
   /** Index among the calls made by the round's critic. Defaults to the index of the answer. */
   readonly turn?: number
   /** Digest of the request. Set if the critic had other calls in flight when this one started. */

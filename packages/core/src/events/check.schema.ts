@@ -1,6 +1,6 @@
 /** Schemas for the events of checks. */
 import * as Schema from "effect/Schema"
-import { paid } from "./schemas/calls.ts"
+import { answerSource, paid } from "./schemas/calls.ts"
 import { event, inTurn } from "./schemas/eventFields.ts"
 
 const ofCheck = { ...inTurn, check: Schema.String, worker: Schema.String }
@@ -11,7 +11,7 @@ export const CheckAnswered = event(
   {
     ...ofCheck,
     text: Schema.String,
-    cached: Schema.Boolean,
+    ...answerSource,
     request: Schema.optionalKey(Schema.String),
     ...paid
   }

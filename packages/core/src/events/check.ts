@@ -4,10 +4,10 @@ import type { Paid } from "../task/Usage.ts"
 import type { Attributes } from "./Attributes.ts"
 import { aboutStep } from "./EventText.ts"
 import { type OpenStep, paidOf } from "./OpenRecord.ts"
-import type { Item, Stamped } from "./RunEvent.ts"
+import type { AnswerSource, Item, Stamped } from "./RunEvent.ts"
 
 /** Emitted when a worker called by a step's check has answered. The step continues until the check is done. */
-export interface CheckAnswered extends Paid {
+export interface CheckAnswered extends Paid, AnswerSource {
   readonly type: "check-answered"
   readonly round: number
   readonly step: number
@@ -17,7 +17,6 @@ export interface CheckAnswered extends Paid {
   readonly check: string
   readonly worker: string
   readonly text: string
-  readonly cached: boolean
   /** Digest of the request. Set if the step's checks had other calls in flight when this one started. */
   readonly request?: string
 }
@@ -41,9 +40,9 @@ export interface StepChecked {
 }
 
 export const foldAnswered = (step: OpenStep, event: Stamped<CheckAnswered>): void => {
-  const { at, cached, check, request, text, turn, worker } = event
+  const { at, cached, check, origin, request, text, turn, worker } = event
   step.checkAnswers ??= []
-  step.checkAnswers.push({ ...defined({ turn, at, check, worker, text, cached, request }), ...paidOf(event) })
+  step.checkAnswers.push({ ...defined({ turn, at, check, worker, text, cached, origin, request }), ...paidOf(event) })
 }
 
 export const foldChecked = (step: OpenStep, event: Stamped<StepChecked>): void => {

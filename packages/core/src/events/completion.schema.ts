@@ -1,6 +1,6 @@
 /** Schemas for the events of completions. */
 import * as Schema from "effect/Schema"
-import { FinishReason, paid } from "./schemas/calls.ts"
+import { answerSource, FinishReason, paid } from "./schemas/calls.ts"
 import { delta, event, inRound } from "./schemas/eventFields.ts"
 import { ToolCall } from "./schemas/tasks.ts"
 
@@ -22,7 +22,7 @@ export const CompletionFinished = event(
     finishReason: Schema.optionalKey(FinishReason),
     echo: Schema.optionalKey(Schema.Unknown),
     error: Schema.optionalKey(Schema.String),
-    cached: Schema.Boolean,
+    ...answerSource,
     request: Schema.optionalKey(Schema.String),
     ...paid
   }

@@ -4,7 +4,7 @@ import type { Paid } from "../task/Usage.ts"
 import type { FinishReason } from "../task/Worker.ts"
 import { type Attributes, setAnswer } from "./Attributes.ts"
 import { type Mutable, type OpenRound, paidOf } from "./OpenRecord.ts"
-import type { Stamped } from "./RunEvent.ts"
+import type { AnswerSource, Stamped } from "./RunEvent.ts"
 import type { CompletionRecord } from "./Transcript.ts"
 
 /** Emitted for each chunk of a completion. */
@@ -17,7 +17,7 @@ export interface CompletionDelta {
 }
 
 /** Emitted when a completion has finished. */
-export interface CompletionFinished extends Paid {
+export interface CompletionFinished extends Paid, AnswerSource {
   readonly type: "completion-finished"
   readonly round: number
   readonly attempt: number
@@ -32,7 +32,6 @@ export interface CompletionFinished extends Paid {
   readonly echo?: unknown
   /** Why the completion could not be parsed as a workflow. */
   readonly error?: string
-  readonly cached: boolean
   /** Digest of the request. Set if other completions of the round were in flight when this one started. */
   readonly request?: string
 }
@@ -74,6 +73,7 @@ export const foldFinished = (round: OpenRound, event: Stamped<CompletionFinished
   if (event.echo !== undefined) record.echo = event.echo
   if (event.request !== undefined) record.request = event.request
   record.cached = event.cached
+  if (event.origin !== undefined) record.origin = event.origin
   record.paid = paidOf(event)
 }
 

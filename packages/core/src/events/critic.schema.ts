@@ -1,6 +1,6 @@
 /** Schemas for the events of critics. */
 import * as Schema from "effect/Schema"
-import { Grade, paid } from "./schemas/calls.ts"
+import { answerSource, Grade, paid } from "./schemas/calls.ts"
 import { event, inRound } from "./schemas/eventFields.ts"
 
 const ofCritic = { ...inRound, critic: Schema.String }
@@ -9,7 +9,7 @@ export const CriticAnswered = event("critic-answered", "A worker has answered a 
   ...ofCritic,
   worker: Schema.String,
   text: Schema.String,
-  cached: Schema.Boolean,
+  ...answerSource,
   turn: Schema.optionalKey(Schema.Int),
   request: Schema.optionalKey(Schema.String),
   ...paid

@@ -4,16 +4,15 @@ import type { Grade } from "../task/Grader.ts"
 import type { Paid } from "../task/Usage.ts"
 import type { Attributes } from "./Attributes.ts"
 import { type OpenRound, paidOf } from "./OpenRecord.ts"
-import type { Stamped } from "./RunEvent.ts"
+import type { AnswerSource, Stamped } from "./RunEvent.ts"
 
 /** Emitted when a worker called by a critic has answered. */
-export interface CriticAnswered extends Paid {
+export interface CriticAnswered extends Paid, AnswerSource {
   readonly type: "critic-answered"
   readonly round: number
   readonly critic: string
   readonly worker: string
   readonly text: string
-  readonly cached: boolean
   /** Zero-based index among the calls made by the round's critic. Defaults to the number of earlier answers. */
   readonly turn?: number
   /** Digest of the request. Set if the critic had other calls in flight when this one started. */
@@ -29,9 +28,12 @@ export interface AnswerGraded {
 }
 
 export const foldAnswered = (round: OpenRound, event: Stamped<CriticAnswered>): void => {
-  const { at, cached, critic, request, text, turn, worker } = event
+  const { at, cached, critic, origin, request, text, turn, worker } = event
   round.criticAnswers ??= []
-  round.criticAnswers.push({ ...defined({ at, critic, worker, text, cached, turn, request }), ...paidOf(event) })
+  round.criticAnswers.push({
+    ...defined({ at, critic, worker, text, cached, origin, turn, request }),
+    ...paidOf(event)
+  })
 }
 
 export const foldGraded = (round: OpenRound, { at, critic, grade }: Stamped<AnswerGraded>): void => {

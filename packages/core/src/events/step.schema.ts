@@ -1,6 +1,6 @@
 /** Schemas for the events of a step. */
 import * as Schema from "effect/Schema"
-import { FinishReason, paid, WorkerErrorTag } from "./schemas/calls.ts"
+import { answerSource, FinishReason, paid, WorkerErrorTag } from "./schemas/calls.ts"
 import { delta, event, inRound, inStep } from "./schemas/eventFields.ts"
 
 const ofWorker = { ...inStep, worker: Schema.String }
@@ -33,7 +33,7 @@ export const StepFinished = event("step-finished", "A step has been answered.", 
   finishReason: FinishReason,
   model: Schema.optionalKey(Schema.String),
   durationMillis: Schema.Finite,
-  cached: Schema.Boolean,
+  ...answerSource,
   isUnchecked: Schema.optionalKey(Schema.Literal(true)),
   ...paid
 })

@@ -7,7 +7,7 @@ import type { FinishReason, WorkerErrorReason } from "../task/Worker.ts"
 import { type Attributes, setAnswer, setFinishReason } from "./Attributes.ts"
 import { aboutStep, oneLine } from "./EventText.ts"
 import { type OpenStep, paidOf, resume } from "./OpenRecord.ts"
-import type { Item, Stamped } from "./RunEvent.ts"
+import { type AnswerSource, authorOf, type Item, type Stamped } from "./RunEvent.ts"
 
 /** Emitted when a step starts, after all steps that it waits for have ended. */
 export interface StepStarted {
@@ -53,7 +53,7 @@ export interface StepDelta {
 }
 
 /** Emitted when a step has been answered. */
-export interface StepFinished extends Paid {
+export interface StepFinished extends Paid, AnswerSource {
   readonly type: "step-finished"
   readonly round: number
   readonly step: number
@@ -64,8 +64,6 @@ export interface StepFinished extends Paid {
   /** Model name reported by the vendor. */
   readonly model?: string
   readonly durationMillis: number
-  /** Whether the answer came from the response cache at no cost to the run. */
-  readonly cached: boolean
   /** Set if the run was stopped before the step's check was done. The check may fail when the run is resumed. */
   readonly isUnchecked?: true
 }
@@ -148,6 +146,7 @@ export const foldFinished = (step: OpenStep, event: Stamped<StepFinished>): void
   step.finishReason = event.finishReason
   if (event.model !== undefined) step.model = event.model
   step.cached = event.cached
+  if (event.origin !== undefined) step.origin = event.origin
   step.paid = paidOf(event)
 }
 
@@ -183,6 +182,11 @@ export const describeStarted = (span: Attributes, { item, step, worker }: StepSt
   if (item !== undefined) span.attribute("divisi.item", item)
 }
 
+/** Sets the attributes of the step's span. */
+export const describeOrigin = (span: Attributes, { origin }: StepFinished): void => {
+  if (origin !== undefined) span.attribute("divisi.origin", origin)
+}
+
 /** Sets the span attributes for the call that returned the answer. */
 export const describeFinished = (span: Attributes, event: StepFinished, content: boolean): void => {
   setFinishReason(span, event.finishReason)
@@ -204,10 +208,10 @@ export const attributesOfSkipped = ({ reason, step }: StepSkipped) => ({
 export const attributesOfUnfolded = ({ items, step }: StepUnfolded) => ({ "divisi.step": step, "divisi.items": items })
 
 /** Returns the attributes of the span event for an item without a span. */
-export const attributesOfItem = ({ durationMillis, item, step, worker }: StepFinished | StepFailed) => ({
+export const attributesOfItem = ({ durationMillis, item, step, ...event }: StepFinished | StepFailed) => ({
   "divisi.step": step,
   "divisi.item": item,
-  "gen_ai.agent.name": worker,
+  "gen_ai.agent.name": authorOf(event),
   "divisi.duration_ms": durationMillis
 })
 
@@ -222,6 +226,6 @@ export const lineOfJoined = (event: StepJoined): string =>
 
 export const lineOfStarted = (event: StepStarted): string => aboutStep(event, `${event.worker} starts.`)
 
-export const lineOfFinished = (event: StepFinished): string => aboutStep(event, `${event.worker} has answered.`)
+export const lineOfFinished = (event: StepFinished): string => aboutStep(event, `${authorOf(event)} has answered.`)
 
 export const lineOfFailed = (event: StepFailed): string => aboutStep(event, oneLine(event.message))

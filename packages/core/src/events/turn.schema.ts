@@ -1,6 +1,6 @@
 /** Schema for `turn-finished`. */
 import * as Schema from "effect/Schema"
-import { paid } from "./schemas/calls.ts"
+import { answerSource, paid } from "./schemas/calls.ts"
 import { event, inTurn } from "./schemas/eventFields.ts"
 import { ToolCall } from "./schemas/tasks.ts"
 
@@ -15,7 +15,7 @@ export const TurnFinished = event(
     echo: Schema.optionalKey(Schema.Unknown),
     error: Schema.optionalKey(Schema.String),
     durationMillis: Schema.Finite,
-    cached: Schema.Boolean,
+    ...answerSource,
     ...paid
   }
 )

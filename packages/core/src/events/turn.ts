@@ -3,13 +3,13 @@ import type { ToolCall } from "../task/Message.ts"
 import type { Paid } from "../task/Usage.ts"
 import { type Attributes, setFinishReason } from "./Attributes.ts"
 import { discardText, type OpenStep, type OpenTurn, paidOf } from "./OpenRecord.ts"
-import type { Item, Stamped } from "./RunEvent.ts"
+import type { AnswerSource, Item, Stamped } from "./RunEvent.ts"
 
 /**
  * Emitted when a step's worker has answered, but the step continues: the worker called tools, or `error` explains why
  * the answer has the wrong format or failed its check.
  */
-export interface TurnFinished extends Paid {
+export interface TurnFinished extends Paid, AnswerSource {
   readonly type: "turn-finished"
   readonly round: number
   readonly step: number
@@ -23,10 +23,9 @@ export interface TurnFinished extends Paid {
   readonly error?: string
   /** Duration of the call, in milliseconds. */
   readonly durationMillis: number
-  readonly cached: boolean
 }
 
-const answerFields = ["endedAt", "durationMillis", "finishReason", "model", "cached", "paid"] as const
+const answerFields = ["endedAt", "durationMillis", "finishReason", "model", "cached", "origin", "paid"] as const
 
 /** Reopens a step that was reported as answered when its check was stopped, after the check has failed. */
 const reopen = (step: OpenStep) => {
@@ -37,7 +36,7 @@ const reopen = (step: OpenStep) => {
 
 export const fold = (step: OpenStep, event: Stamped<TurnFinished>): void => {
   reopen(step)
-  const { at, cached, durationMillis, echo, error, text, toolCalls, turn, worker } = event
+  const { at, cached, durationMillis, echo, error, origin, text, toolCalls, turn, worker } = event
   const record: OpenTurn = {
     turn,
     worker,
@@ -51,6 +50,7 @@ export const fold = (step: OpenStep, event: Stamped<TurnFinished>): void => {
   }
   if (echo !== undefined) record.echo = echo
   if (error !== undefined) record.error = error
+  if (origin !== undefined) record.origin = origin
   step.turns ??= []
   step.turns.push(record)
   step.worker = worker

@@ -11,7 +11,7 @@
  */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type { Ending, RunEvent } from "../events/RunEvent.ts"
+import type { AnswerOrigin, Ending, RunEvent } from "../events/RunEvent.ts"
 import type { Paid } from "../task/Usage.ts"
 import type { WorkerErrorReason } from "../task/Worker.ts"
 import { AmbientJournal } from "./AmbientJournal.ts"
@@ -74,8 +74,13 @@ export type CallEntry =
   | (Attempt & { readonly type: "lost" } & Paid)
   /** The call was stopped before it was sent. */
   | (Attempt & { readonly type: "withdrawn" })
-  /** The answer was found in the response cache. */
-  | (Attempt & { readonly type: "found"; readonly hash?: string | undefined; readonly answer: unknown })
+  /** The answer was found in the response cache or, if `origin` is set, has another origin than a worker. */
+  | (Attempt & {
+      readonly type: "found"
+      readonly hash?: string | undefined
+      readonly answer: unknown
+      readonly origin?: AnswerOrigin | undefined
+    })
 
 /** A journal entry. Text chunks and tool progress (`RunEvent.isTransient`) are never written. */
 export type Entry =

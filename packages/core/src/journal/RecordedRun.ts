@@ -5,7 +5,7 @@
 
 import { planId, submitted } from "../events/approval.ts"
 import { placeOf, recordOf, withItems } from "../events/items.ts"
-import type { Item } from "../events/RunEvent.ts"
+import { type AnswerSource, type Item, isWithoutCall } from "../events/RunEvent.ts"
 import type {
   CheckAnswer,
   CriticAnswer,
@@ -15,6 +15,7 @@ import type {
   ToolRecord,
   Transcript
 } from "../events/Transcript.ts"
+import { defined } from "../Fields.ts"
 import type { ToolCall } from "../task/Message.ts"
 import type { Given, ToolResult } from "../task/Tool.ts"
 import type { Paid } from "../task/Usage.ts"
@@ -108,6 +109,7 @@ export interface Recorded {
 
 /** An answer recorded in a transcript. */
 interface RecordedAnswer {
+  readonly source: Partial<AnswerSource>
   readonly text: string
   readonly reasoning?: string | undefined
   readonly finishReason: FinishReason
@@ -115,7 +117,6 @@ interface RecordedAnswer {
   readonly echo?: unknown
   readonly model?: string | undefined
   readonly paid: Paid
-  readonly cached: boolean
   readonly durationMillis?: number | undefined
 }
 
@@ -124,12 +125,21 @@ const reasoningOf = (reasoning: string) => (reasoning === "" ? undefined : reaso
 const stepAnswer = (record: StepRecord, { turn, worker }: Address): RecordedAnswer | undefined => {
   const taken = record.turns?.find((one) => one.turn === turn && one.worker === worker)
   if (taken !== undefined) {
-    const { cached, durationMillis, echo, error, paid, reasoning, text, tools } = taken
+    const { durationMillis, echo, error, paid, reasoning, text, tools } = taken
     const toolCalls = error === undefined ? tools.map(({ call }) => call) : undefined
     const finishReason = error === undefined ? "tool-calls" : "stop"
-    return { text, reasoning: reasoningOf(reasoning), finishReason, toolCalls, echo, paid, cached, durationMillis }
+    return {
+      source: taken,
+      text,
+      reasoning: reasoningOf(reasoning),
+      finishReason,
+      toolCalls,
+      echo,
+      paid,
+      durationMillis
+    }
   }
-  const { cached = false, durationMillis, finishReason = "stop", model, paid, reasoning, state, text } = record
+  const { durationMillis, finishReason = "stop", model, paid, reasoning, state, text } = record
   const { turns = [] } = record
   if (
     (state !== "answered" && state !== "skipped") ||
@@ -138,13 +148,13 @@ const stepAnswer = (record: StepRecord, { turn, worker }: Address): RecordedAnsw
     worker !== record.worker
   )
     return undefined
-  return { text, reasoning: reasoningOf(reasoning), finishReason, model, paid, cached, durationMillis }
+  return { source: record, text, reasoning: reasoningOf(reasoning), finishReason, model, paid, durationMillis }
 }
 
 const judged = (answer: CriticAnswer | CheckAnswer | undefined): RecordedAnswer | undefined => {
   if (answer === undefined) return undefined
-  const { cached, costUsd, text, usage } = answer
-  return { text, finishReason: "stop", paid: { usage, costUsd }, cached }
+  const { costUsd, text, usage } = answer
+  return { source: answer, text, finishReason: "stop", paid: { usage, costUsd } }
 }
 
 const answerIn = (round: RoundRecord, address: Address): RecordedAnswer | undefined => {
@@ -157,8 +167,8 @@ const answerIn = (round: RoundRecord, address: Address): RecordedAnswer | undefi
   if (by === "check") return judged(recordOf(round, step!, item)?.checkAnswers?.find((answer) => answer.turn === turn))
   const completion = round.completions.find(({ attempt, endedAt }) => attempt === turn && endedAt !== undefined)
   if (completion?.paid === undefined) return undefined
-  const { cached = false, echo, finishReason = "stop", paid, reasoning, text, toolCalls } = completion
-  return { text, reasoning: reasoningOf(reasoning), finishReason, toolCalls, echo, paid, cached }
+  const { echo, finishReason = "stop", paid, reasoning, text, toolCalls } = completion
+  return { text, reasoning: reasoningOf(reasoning), finishReason, toolCalls, echo, paid, source: completion }
 }
 
 const callsIn = (round: RoundRecord, address: Caller): ReadonlyArray<RecordedCall> => {
@@ -199,9 +209,10 @@ const attemptsIn = (
   lost.push(...own.map((one) => ({ outcome: outcomeOf(one) })))
   const answered = answerIn(round, address)
   if (answered === undefined) return lost
-  const { cached, paid, ...rest } = answered
+  const { paid, source, ...rest } = answered
   const answer = { ...rest, usage: paid.usage }
-  return [...lost, { outcome: cached ? { type: "found", answer } : { type: "answered", answer, ...paid } }]
+  if (!isWithoutCall(source)) return [...lost, { outcome: { type: "answered", answer, ...paid } }]
+  return [...lost, { outcome: defined({ type: "found", answer, origin: source.origin }) }]
 }
 
 /** A round without any records. */

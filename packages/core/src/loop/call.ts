@@ -11,7 +11,7 @@
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { millisSince } from "../Elapsed.ts"
-import type { Emit, Item } from "../events/RunEvent.ts"
+import type { AnswerSource, Emit, Item } from "../events/RunEvent.ts"
 import type { StepFailure } from "../events/StepFailure.ts"
 import type { Recorded } from "../journal/RecordedRun.ts"
 import type { Ledger, Reservation } from "../run/Budget.ts"
@@ -143,16 +143,14 @@ export interface At {
 }
 
 /** A complete answer with its cost to the run. */
-export interface Answered extends Entry, Paid {
+export interface Answered extends Entry, Paid, AnswerSource {
   readonly usage: Paid["usage"]
-  /** Whether the answer came from the cache at no cost. */
-  readonly cached: boolean
   /** Additional time to count for a cache hit that is charged, in milliseconds. 0 otherwise. */
   readonly addedMillis: number
 }
 
 /** Returns the part of an answer that a cache stores: its usage, but not its cost. */
-export const entryOf = ({ addedMillis: _, cached: __, costUsd: ___, ...entry }: Answered): Entry => entry
+export const entryOf = ({ addedMillis: _, cached: __, costUsd: ___, origin: ____, ...entry }: Answered): Entry => entry
 
 /** The end of an attempt: an answer, an error, or, if neither is set, an interruption. */
 export interface Settled {

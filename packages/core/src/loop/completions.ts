@@ -50,7 +50,16 @@ export const completionsOf = (
         let reading: ReturnType<typeof read> | undefined
         let thrown: unknown
         const onAnswer = (answered: Answered) => {
-          const { addedMillis: added, cached, costUsd, finishReason, text: completion, toolCalls, usage } = answered
+          const {
+            addedMillis: added,
+            cached,
+            costUsd,
+            finishReason,
+            origin,
+            text: completion,
+            toolCalls,
+            usage
+          } = answered
           said = saidIn(answered)
           asked.said.push(said)
           addedMillis += added
@@ -62,7 +71,7 @@ export const completionsOf = (
           const error =
             reading === undefined ? messageOf(thrown) : Result.isFailure(reading) ? reading.failure.message : undefined
           const ending = finishReason === "stop" ? undefined : finishReason
-          const told = { type: "completion-finished", round, attempt, completion, error, cached } as const
+          const told = { type: "completion-finished", round, attempt, completion, error, cached, origin } as const
           // The vendor needs its data back if the conversation continues with tool results.
           const echo = toolCalls === undefined ? undefined : said.echo
           emit?.({ ...defined({ ...told, toolCalls, finishReason: ending, echo, request: digest }), usage, costUsd })

@@ -208,11 +208,15 @@ export const finish = (
   given: Answered,
   isUnchecked = false
 ) => {
-  const { addedMillis, cached, costUsd, finishReason, model, text: answer, usage } = given
+  const { addedMillis, cached, costUsd, finishReason, model, origin, text: answer, usage } = given
   const durationMillis = millisSince(clock, startedAt) + addedMillis
   const said = { answer, finishReason, ...(model === undefined ? undefined : { model }) }
+  const source = origin === undefined ? { cached } : { cached, origin }
   const unchecked = isUnchecked ? ({ isUnchecked } as const) : undefined
-  emit?.({ type: "step-finished", round, step, worker, ...said, durationMillis, cached, ...unchecked, usage, costUsd })
+  emit?.({
+    ...{ type: "step-finished", round, step, worker, ...said, durationMillis, ...source, ...unchecked },
+    ...{ usage, costUsd }
+  })
 }
 
 export const fail = (
@@ -237,9 +241,9 @@ export const reportTurn = (
   durationMillis: number,
   error?: string
 ): void => {
-  const { cached, costUsd, echo, text, toolCalls = [], usage } = answer
+  const { cached, costUsd, echo, origin, text, toolCalls = [], usage } = answer
   const place = { type: "turn-finished", round, step, turn, worker } as const
-  emit?.({ ...defined({ ...place, text, toolCalls, echo, error, durationMillis, cached }), usage, costUsd })
+  emit?.({ ...defined({ ...place, text, toolCalls, echo, error, durationMillis, cached, origin }), usage, costUsd })
 }
 
 /**

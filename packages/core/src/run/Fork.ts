@@ -2,14 +2,14 @@
  * Forking: continues a run from one of its steps, with a different answer, worker, subtask, plan or policy.
  *
  * A fork is a new run resumed from a truncated transcript. The forked step and everything that depends on it are
- * removed; the remaining calls count as cache hits and cost nothing.
+ * removed; the remaining answers are reused and cost nothing.
  */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
 import { placeOf, withItems } from "../events/items.ts"
 import { waiting } from "../events/OpenRecord.ts"
-import type { ForkOf } from "../events/RunEvent.ts"
+import type { AnswerSource, ForkOf } from "../events/RunEvent.ts"
 import {
   type LostCall,
   type Place,
@@ -51,6 +51,9 @@ export interface Cut {
 
 const free = { usage: noUsage, costUsd: 0 }
 
+/** Returns how the fork obtains a recorded answer, whose usage and cost belong to the run that was forked. */
+const reused = ({ origin = "forked-run" }: Partial<AnswerSource>) => ({ cached: false, origin })
+
 /**
  * Returns the failed calls with their cost removed. Interrupted calls are dropped, because they have no effect on the
  * run.
@@ -63,9 +66,9 @@ const freeLost = (lost: ReadonlyArray<LostCall>): ReadonlyArray<LostCall> =>
 const freeStep = (record: StepRecord, parent: string): StepRecord => ({
   ...record,
   lost: freeLost(record.lost),
-  ...(record.paid && { paid: free, cached: true }),
-  ...(record.turns && { turns: record.turns.map((turn) => ({ ...turn, paid: free, cached: true })) }),
-  ...(record.checkAnswers && { checkAnswers: record.checkAnswers.map((one) => ({ ...one, ...free, cached: true })) }),
+  ...(record.paid && { paid: free, ...reused(record) }),
+  ...(record.turns && { turns: record.turns.map((turn) => ({ ...turn, paid: free, ...reused(turn) })) }),
+  ...(record.checkAnswers && { checkAnswers: record.checkAnswers.map((one) => ({ ...one, ...free, ...reused(one) })) }),
   ...(record.items && { items: record.items.map((item) => freeStep(item, parent)) }),
   ...(record.nested && { nested: freeRun(record.nested, parent) })
 })
@@ -73,9 +76,9 @@ const freeStep = (record: StepRecord, parent: string): StepRecord => ({
 const freeRound = (round: RoundRecord, runId: string): RoundRecord => ({
   ...round,
   lost: freeLost(round.lost),
-  completions: round.completions.map((one) => (one.paid === undefined ? one : { ...one, paid: free, cached: true })),
+  completions: round.completions.map((one) => (one.paid === undefined ? one : { ...one, paid: free, ...reused(one) })),
   ...(round.criticAnswers && {
-    criticAnswers: round.criticAnswers.map((one) => ({ ...one, ...free, cached: true }))
+    criticAnswers: round.criticAnswers.map((one) => ({ ...one, ...free, ...reused(one) }))
   }),
   steps: round.steps.map((step) => freeStep(step, runId))
 })
@@ -252,7 +255,7 @@ const answered = ({ answer, at }: Cut, worker: string | undefined): Result.Resul
     text: answer,
     finishReason: "stop",
     paid: free,
-    cached: true
+    ...{ cached: false, origin: "caller" }
   }))
 }
 

@@ -5,7 +5,7 @@ import * as Call from "../events/call.ts"
 import * as Check from "../events/check.ts"
 import * as Completion from "../events/completion.ts"
 import { placeOf } from "../events/items.ts"
-import type { Of } from "../events/RunEvent.ts"
+import { isWithoutCall, type Of } from "../events/RunEvent.ts"
 import * as Step from "../events/step.ts"
 import * as Turn from "../events/turn.ts"
 import {
@@ -134,18 +134,25 @@ const end = (span: Tracer.Span, event: CallEnd, content: boolean) => {
   return type === "call-interrupted" || type === "call-lost" ? interrupt(span, at) : succeed(span, at)
 }
 
-/** Ends the span for a call and records its usage. Replayed answers are marked and cost nothing. */
+/**
+ * Ends the span for a call and records its usage. Replayed and reused answers are marked and cost nothing. An answer of
+ * the caller has no call.
+ */
 export const endCall = (recording: Recording, run: OpenRun, round: OpenRound, event: CallEnd): void => {
+  if ("origin" in event && event.origin === "caller") return
   const { content } = recording
   const caller = callerOf(event)
   const open = takeCall(round, caller)
   const span = open?.span ?? startCall(recording, run, round, caller, beginningOf(round, event))
-  const isCached = "cached" in event && event.cached
+  const isReused = "cached" in event && isWithoutCall(event)
   const isUnasked = event.type === "call-failed" && event.unasked === true
-  const isReplayed = open === undefined && run.isAttached && !isCached && !isUnasked && event.type !== "call-lost"
-  if ("cached" in event) span.attribute("divisi.cached", event.cached)
+  const isReplayed = open === undefined && run.isAttached && !isReused && !isUnasked && event.type !== "call-lost"
+  if ("cached" in event) {
+    span.attribute("divisi.cached", event.cached)
+    if (event.origin !== undefined) span.attribute("divisi.origin", event.origin)
+  }
   if (isReplayed) span.attribute("divisi.replayed", true)
-  if (!isCached && !isReplayed && !isUnasked) setPaid(span, event)
+  if (!isReused && !isReplayed && !isUnasked) setPaid(span, event)
   describe(span, event, content)
   if (event.type === "completion-finished") round.planningSince = event.at
   const step = stepOf(round, caller)

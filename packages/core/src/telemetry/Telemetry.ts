@@ -6,7 +6,7 @@
  * All other attributes use the `divisi.*` namespace. Questions and answers are recorded only if `content` is `true`.
  *
  * Tokens and cost are recorded only on call spans, so that they can be summed. Answers that a resumed run replays
- * (`divisi.replayed`) and cache hits (`divisi.cached`) have neither.
+ * (`divisi.replayed`), cache hits (`divisi.cached`) and answers that a fork reuses (`divisi.origin`) have neither.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -139,6 +139,7 @@ const onStep = (recording: Recording, run: OpenRun, round: OpenRound, step: Open
       return succeed(span, event.at)
     case "step-finished":
       if (!step.isNested) endCall(recording, run, round, event)
+      Step.describeOrigin(span, event)
       round.steps.delete(placeOf(event.step, event.item))
       return succeed(span, event.at)
     case "step-failed": {

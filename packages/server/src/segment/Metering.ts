@@ -1,5 +1,5 @@
 /** Computes the usage of a segment, and the part of it that produced the answer, from the run's events. */
-import type { RunEvent } from "@divisi/core"
+import { RunEvent } from "@divisi/core"
 import * as Usage from "@divisi/core/Usage"
 import type { SegmentUsage } from "../wire/Wire.ts"
 import * as Place from "./Place.ts"
@@ -110,13 +110,13 @@ export const make = () => {
     answers.take(event, path)
     if (!isOurs || !("usage" in event) || "unasked" in event) return
     const { costUsd, usage } = event
-    const isCached = "cached" in event && event.cached
+    const isReused = "cached" in event && RunEvent.isWithoutCall(event)
     const place = placeOf(event, path)
     used.set(place, Usage.addUsage(used.get(place) ?? Usage.noUsage, usage))
     all = {
       costUsd: all.costUsd + (costUsd ?? 0),
-      unpricedCalls: all.unpricedCalls + (costUsd === undefined && !isCached ? 1 : 0),
-      calls: all.calls + (isCached ? 0 : 1)
+      unpricedCalls: all.unpricedCalls + (costUsd === undefined && !isReused ? 1 : 0),
+      calls: all.calls + (isReused ? 0 : 1)
     }
   }
 

@@ -4,7 +4,7 @@
  * A resumed run replays its events from the beginning. Output from earlier segments is skipped: a segment starts after
  * the last of its tool results.
  */
-import { AnswerText, type Journal, type RunEvent, type StepFailure, type Workflow } from "@divisi/core"
+import { AnswerText, type Journal, RunEvent, type StepFailure, type Workflow } from "@divisi/core"
 import type { RunResult } from "@divisi/core/Conductor"
 import { defined } from "@divisi/core/Fields"
 import { ApiError } from "../wire/ApiError.ts"
@@ -148,8 +148,8 @@ const noting = (notes: Notes) => {
       }
       case "step-finished": {
         if (notes === "off" || event.step === steps - 1) return nothing
-        const title = `${place(event.step)}: ${event.worker} has answered`
-        return line("step", notes === "full" ? `${title}: ${event.answer}` : title, event.worker)
+        const title = `${place(event.step)}: ${RunEvent.authorOf(event)} has answered`
+        return line("step", notes === "full" ? `${title}: ${event.answer}` : title, RunEvent.authorOf(event))
       }
       case "tool-progress": {
         const { message, name, step } = event
@@ -190,7 +190,7 @@ const speaking = () => {
   return {
     hear: (event: RunEvent.RunEvent) => {
       if (event.type === "step-started") workers.set(event.step, event.worker)
-      if (event.type === "step-finished") answers.set(event.answer, event.worker)
+      if (event.type === "step-finished") answers.set(event.answer, RunEvent.authorOf(event))
       if (event.type === "step-delta") speaker = workers.get(event.step)
       if (event.type === "run-finished") speaker = answers.get(event.answer ?? "") ?? speaker
     },

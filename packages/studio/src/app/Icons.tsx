@@ -34,6 +34,8 @@ const looks: Readonly<Record<string, StateLook>> = {
   skipped: { word: "Skipped", tone: "quiet", mark: "slash" },
   pending: { word: "Pending", tone: "quiet", mark: "dash" },
   cached: { word: "Cached", tone: "cached", mark: "bolt" },
+  reused: { word: "From the forked run", tone: "cached", mark: "bolt" },
+  supplied: { word: "Supplied by the caller", tone: "answered", mark: "tick" },
   unconfirmed: { word: "Unconfirmed", tone: "waiting", mark: "question" }
 }
 

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /** Displays a round's plan as a graph with layers from left to right, using core's layout. */
-import { Topology, type Transcript } from "@divisi/core"
+import { RunEvent, Topology, type Transcript } from "@divisi/core"
 import * as Format from "../run/Format.ts"
 import type { Row } from "../run/Waterfall.ts"
 import { lookOf, Mark } from "./Icons.tsx"
@@ -115,7 +115,7 @@ export const PlanGraph = ({ name: plan = "", onSelect, round, rows, selected }: 
         const state = stateOfStep(row.record)
         const fact = factOf(row, accessOf(access, step))
         const title = subtask === "" ? "The question" : Format.oneLine(subtask, 400)
-        const name = `Step ${step}, ${row.record.worker}, ${lookOf(state).word}, ${fact}: ${title}`
+        const name = `Step ${step}, ${RunEvent.authorOf(row.record)}, ${lookOf(state).word}, ${fact}: ${title}`
         const classes = ["node", `is-${state}`, isCritical(step) ? "critical" : "", selected === step ? "selected" : ""]
         return (
           <g key={step} class={classes.join(" ")} transform={`translate(${x(at.layer)} ${y(at.lane)})`}>
@@ -131,7 +131,7 @@ export const PlanGraph = ({ name: plan = "", onSelect, round, rows, selected }: 
                 {step}
               </text>
               <text class="worker" x="40" y="20">
-                {shortened(row.record.worker, 15)}
+                {shortened(RunEvent.authorOf(row.record), 15)}
               </text>
               <text x="10" y="36">
                 {shortened(title, 22)}

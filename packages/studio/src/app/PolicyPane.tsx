@@ -3,6 +3,7 @@
 import { Message, type Transcript } from "@divisi/core"
 import * as Format from "../run/Format.ts"
 import { seenText } from "../run/StepConversation.ts"
+import { sourceOf } from "../run/Waterfall.ts"
 import { State } from "./Icons.tsx"
 import { Money, Text } from "./Parts.tsx"
 
@@ -107,10 +108,10 @@ export const PolicyPane = ({
         </h3>
         {transcript.reason !== undefined && <p class="dim">{Format.visible(transcript.reason)}</p>}
         {completions.length === 0 && <p class="dim">This policy called no model: its plan comes from a rule.</p>}
-        {completions.map(({ attempt, cached, error, paid, reasoning, text }) => (
+        {completions.map(({ attempt, error, paid, reasoning, text, ...completion }) => (
           <div key={attempt} class="completion">
             <p class="dim">
-              Completion {attempt + 1} {cached === true && <State state="cached" />}{" "}
+              Completion {attempt + 1} {sourceOf(completion) && <State state={sourceOf(completion)!} />}{" "}
               {paid !== undefined && <Money usd={paid.costUsd} />}
             </p>
             <Text text={text} kind="code-text" />

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /** Details of the selected step: the messages sent to its worker, its answer, its calls and its tools. */
-import { Message, type Transcript } from "@divisi/core"
+import { Message, RunEvent, type Transcript } from "@divisi/core"
 import { useSignal } from "@preact/signals"
 import { useMemo } from "preact/hooks"
 import * as Format from "../run/Format.ts"
@@ -141,7 +141,7 @@ const Items = ({
                   {one.item}
                 </button>
               </th>
-              <td>{one.worker}</td>
+              <td>{RunEvent.authorOf(one)}</td>
               <td>
                 <State state={stateOfStep(one)} />
               </td>
@@ -202,7 +202,7 @@ export const StepPane = ({ isPlay, onItem, onOpenNested, row, runCost, transcrip
           </button>
         )}
         <h2>{item === undefined ? `Step ${step}` : `Item ${item}`}</h2>
-        <span class="dim">{record.worker}</span>
+        <span class="dim">{RunEvent.authorOf(record)}</span>
         <State state={stateOfStep(record)} />
         {row.isCritical && <span class="tag">on the critical path</span>}
         {model !== undefined && <span class="tag">{model}</span>}

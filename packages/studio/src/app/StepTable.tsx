@@ -3,7 +3,7 @@
  * A table of a run's steps. It contains the same data as the plan and the waterfall, and is available to screen
  * readers.
  */
-import type { Transcript } from "@divisi/core"
+import { RunEvent, type Transcript } from "@divisi/core"
 import * as Format from "../run/Format.ts"
 import type { Waterfall } from "../run/Waterfall.ts"
 import { State } from "./Icons.tsx"
@@ -48,7 +48,7 @@ export const StepTable = ({ isHidden, onSelect, transcript, waterfall }: Props) 
                   {transcript.rounds.length > 1 ? `${round + 1}.${step}` : step}
                 </button>
               </th>
-              <td>{record.worker}</td>
+              <td>{RunEvent.authorOf(record)}</td>
               <td>
                 <State state={stateOfStep(record)} />
               </td>

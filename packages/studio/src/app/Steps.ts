@@ -1,12 +1,13 @@
 /** Properties of steps, shared by several components. */
 import { type Transcript, Transcript as Transcripts } from "@divisi/core"
 import * as Format from "../run/Format.ts"
-import type { Call } from "../run/Waterfall.ts"
+import { type Call, sourceOf } from "../run/Waterfall.ts"
 
 /** Returns the display name for the state of a step. */
-export const stateOfStep = ({ cached, lost, state }: Transcript.StepRecord): string => {
+export const stateOfStep = (record: Transcript.StepRecord): string => {
+  const { lost, state } = record
   if (state === "waiting") return "pending"
-  if (state === "answered" && cached === true) return "cached"
+  if (state === "answered") return sourceOf(record) ?? state
   if (state === "failed" && lost.at(-1)?.isInDoubt === true) return "unconfirmed"
   return state
 }
@@ -56,6 +57,8 @@ export const callWords = {
   answer: "Answered",
   turn: "Next turn",
   cached: "Cached",
+  reused: "From the forked run",
+  supplied: "Supplied by the caller",
   failed: "Failed",
   interrupted: "Interrupted",
   unconfirmed: "Unconfirmed",
@@ -68,6 +71,7 @@ export const attemptsText = (count: number): string => `${count} ${count === 1 ?
 /** Formats the cost of a step, without marking play money. */
 export const plainMoney = (step: Transcript.StepRecord): string => {
   const cost = costOf(step)
-  if (step.cached === true && cost === 0) return "cached"
+  const source = sourceOf(step)
+  if (source !== undefined && cost === 0) return source
   return cost === undefined ? "price unknown" : Format.money(cost)
 }

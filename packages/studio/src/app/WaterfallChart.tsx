@@ -1,5 +1,6 @@
 /** @jsxImportSource preact */
 /** The waterfall chart of a run, with all steps on one time scale. */
+import { RunEvent } from "@divisi/core"
 import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import * as Format from "../run/Format.ts"
@@ -91,7 +92,7 @@ export const WaterfallChart = ({ at, hasRounds, onSelect, selected, start, water
           const fact = factOf(row)
           const isLeft = width.value - end < 130 && x(row.from ?? 0) - nameWidth > 130
           const isInside = width.value - end < 130 && !isLeft
-          const name = row.record.worker
+          const name = RunEvent.authorOf(row.record)
           return (
             <g
               key={`${row.round}.${row.step}`}

@@ -1,11 +1,21 @@
 /** The waterfall of a run as data: one row per step with its calls on a common time scale, and the critical path. */
-import { Topology, type Transcript, Transcript as Transcripts } from "@divisi/core"
+import { RunEvent, Topology, type Transcript, Transcript as Transcripts } from "@divisi/core"
+
+/** How an answer was obtained without calling a worker. */
+export type Source = "cached" | "reused" | "supplied"
+
+/** Returns how an answer was obtained without calling a worker. `undefined` if a worker was called. */
+export const sourceOf = ({ cached, origin }: Partial<RunEvent.AnswerSource>): Source | undefined => {
+  if (origin === "caller") return "supplied"
+  if (origin === "forked-run") return "reused"
+  return cached === true ? "cached" : undefined
+}
 
 /** A call of a step. Times are in milliseconds from the start of the run. */
 export interface Call {
   readonly from: number
   readonly to: number
-  readonly kind: "answer" | "failed" | "interrupted" | "unconfirmed" | "running" | "cached" | "turn"
+  readonly kind: "answer" | "failed" | "interrupted" | "unconfirmed" | "running" | "turn" | Source
   readonly worker: string
   readonly message?: string
   readonly costUsd?: number | undefined
@@ -36,18 +46,16 @@ const kindOf = ({ isInDoubt, reason }: Transcript.LostCall): Call["kind"] =>
 
 /**
  * Returns the calls of a step. Each call starts after the previous one has ended and the delay before the retry has
- * passed. A cached answer has only its own call: earlier failed calls belong to the run that paid for them.
+ * passed. An answer without a call has only itself: earlier failed calls belong to the run that paid for them.
  */
-const callsOf = (
-  { cached, endedAt, lost, startedAt, state, turns = [], worker, ...step }: Transcript.StepRecord,
-  start: number,
-  now: number
-): ReadonlyArray<Call> => {
+const callsOf = (record: Transcript.StepRecord, start: number, now: number): ReadonlyArray<Call> => {
+  const { endedAt, lost, paid, startedAt, state, turns = [] } = record
+  const source = sourceOf(record)
   if (startedAt === undefined || state === "skipped") return []
   let from = startedAt - start
   const calls: Array<Call> = []
   const ended = [
-    ...(cached ? [] : lost).map((call) => ({ at: call.at, call })),
+    ...(source === undefined ? lost : []).map((call) => ({ at: call.at, call })),
     ...turns.map((turn) => ({ at: turn.endedAt, turn }))
   ].toSorted((one, other) => one.at - other.at)
   for (const item of ended) {
@@ -66,9 +74,8 @@ const callsOf = (
       from = Math.max(to, ...tools.map(({ endedAt = 0 }) => endedAt - start))
     }
   }
-  const last = { worker, costUsd: step.paid?.costUsd }
-  if (state === "answered")
-    calls.push({ ...last, from, to: (endedAt ?? now) - start, kind: cached ? "cached" : "answer" })
+  const last = { worker: RunEvent.authorOf(record), costUsd: paid?.costUsd }
+  if (state === "answered") calls.push({ ...last, from, to: (endedAt ?? now) - start, kind: source ?? "answer" })
   else if (state === "running" && now - start > from) calls.push({ ...last, from, to: now - start, kind: "running" })
   return calls
 }

@@ -70,6 +70,12 @@ export const Spend = schemaOf<UsageModels.Spend>()(
   Schema.Struct({ usage: Usage, costUsd: Schema.Finite, calls: Schema.Finite, unpricedCalls: Schema.Finite })
 )
 
+/** Field for where an answer is from if no worker was called for it. */
+export const origin = { origin: Schema.optionalKey(Schema.Literals(["caller", "forked-run", "nested-run"])) }
+
+/** Fields for how an answer was obtained. */
+export const answerSource = { cached: Schema.Boolean, ...origin }
+
 /** Fields for the usage and cost of a call. */
 export const paid = { usage: Usage, costUsd: NumberOrUndefined }
 

@@ -57,9 +57,13 @@ const asking = (context: CallContext, checking: Checking): CriticContext["ask"] 
       let given: Answered | undefined
       const onAnswer = (answered: Answered) => {
         given = answered
-        const { cached, costUsd, text, usage } = answered
+        const { cached, costUsd, origin, text, usage } = answered
         const place = { round, step, turn, check: nameOf(checking), worker: worker.id }
-        emit?.({ ...defined({ type: "check-answered", ...place, text, cached, request: digest }), usage, costUsd })
+        emit?.({
+          ...defined({ type: "check-answered", ...place, text, cached, origin, request: digest }),
+          usage,
+          costUsd
+        })
       }
       const at = { round, step, item, by: "check", turn } as const
       const made = context.call({ worker, request, sample, ...at, isNew, isReplayed, onAnswer })
@@ -166,7 +170,7 @@ export const check =
         given = undefined
         const durationMillis = millisSince(context.clock, since) + answer.addedMillis
         // A nested run's answer has been paid for in its own record.
-        const reported = ordinal === pool.workers.length ? { ...answer, cached: true } : answer
+        const reported = ordinal === pool.workers.length ? { ...answer, origin: "nested-run" as const } : answer
         const worker = pool.workers[ordinal]?.id ?? running.worker
         reportTurn(plan, ask, worker, reported, durationMillis, verdict!.objection)
         conversation.turn += 1

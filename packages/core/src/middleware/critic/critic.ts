@@ -26,11 +26,15 @@ const asking = ({ context, seed: all }: State, critic: Critic.Critic, round: num
   let answers = 0
   return (worker, request) =>
     numbers.call({ worker, request }, ({ digest, isNew, sample, turn }) => {
-      const onAnswer = ({ cached, costUsd, text, usage }: Answered) => {
+      const onAnswer = ({ cached, costUsd, origin, text, usage }: Answered) => {
         const place = { round, critic: critic.name, worker: worker.id }
         const order = { turn: turn === answers ? undefined : turn, request: digest }
         answers += 1
-        context.emit?.({ ...defined({ type: "critic-answered", ...place, ...order, text, cached }), usage, costUsd })
+        context.emit?.({
+          ...defined({ type: "critic-answered", ...place, ...order, text, cached, origin }),
+          usage,
+          costUsd
+        })
       }
       const made = context.call({ worker, request, sample, round, by: "critic", turn, isNew, onAnswer })
       return noteFailure(context, { round, by: "critic" }, made)

@@ -4,6 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import { millisSince, ticks } from "../../Elapsed.ts"
+import type { AnswerOrigin } from "../../events/RunEvent.ts"
 import { defined } from "../../Fields.ts"
 import type { Known, Outcome, Recorded, RecordedCall } from "../../journal/RecordedRun.ts"
 import { attemptName, placeName, unpaid } from "../../loop/accounts.ts"
@@ -13,7 +14,7 @@ import { lostDetail, placeOf, reportFailure, reportInterruption, show } from "..
 import type { Slot } from "../../run/Recording.ts"
 import type { Answer, Entry, Failure } from "../../run/ResponseCache.ts"
 import type { RunSettings } from "../../run/RunSettings.ts"
-import type { Paid } from "../../task/Usage.ts"
+import { noUsage, type Paid } from "../../task/Usage.ts"
 import { WorkerError } from "../../task/Worker.ts"
 import { type Before, bookDoubt, repay, retire } from "./charges.ts"
 import { identityOf } from "./identity.ts"
@@ -99,6 +100,13 @@ export const recalling = ({ runId }: CallRun, { recorded, recording }: ReplaySet
   }
 }
 
+/** Delivers an answer to the run. */
+const deliver = (ask: Ask, answered: Answered): Answered => {
+  show(ask, answered)
+  ask.onAnswer(answered)
+  return answered
+}
+
 type Replayed = Effect.Effect<Answered, CallError>
 
 const reportLost = ({ emit }: CallRun, ask: Ask, paid: Paid, chargeId: string | undefined) =>
@@ -159,20 +167,23 @@ export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware =
           // The entry was written by this package and is protected by the version and checksum of its journal or
           // transcript.
           case "found":
-            return next(ask, { ...at, cached: { entry: outcome.answer as Entry, since } })
+            return outcome.origin === undefined
+              ? next(ask, { ...at, cached: { entry: outcome.answer as Entry, since } })
+              : Effect.sync(() => given(outcome.answer as Entry, outcome.origin!))
           case "answered":
             return repay(run, name, outcome, ({ costUsd }) => answered(outcome.answer as Entry, costUsd))
         }
       }
 
+      /** Delivers an answer that no worker was called for. */
+      const given = (entry: Entry, origin: AnswerOrigin): Answered =>
+        deliver(ask, { ...entry, usage: noUsage, costUsd: 0, cached: false, origin, addedMillis: 0 })
+
       /** Delivers an answer that the run has already paid for, with its original duration. */
       const answered = (entry: Entry, costUsd: number | undefined): Answered => {
         const { durationMillis } = entry
-        show(ask, entry)
         const addedMillis = durationMillis === undefined ? 0 : durationMillis - millisSince(run.clock, since)
-        const answered = { ...entry, costUsd, cached: false, addedMillis }
-        ask.onAnswer(answered)
-        return answered
+        return deliver(ask, { ...entry, costUsd, cached: false, addedMillis })
       }
 
       const failed = (

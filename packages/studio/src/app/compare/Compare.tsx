@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /** Compares two runs of the same task side by side, or one task under several policies. The user chooses the runs. */
-import type { Transcript } from "@divisi/core"
+import { RunEvent, type Transcript } from "@divisi/core"
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import * as Comparison from "../../run/Comparison.ts"
@@ -147,7 +147,7 @@ const StepCell = ({
     <td class="wide">
       <a class="step-link" href={stepHref(transcript, round, step)}>
         <Mark state={record.state === "waiting" ? "pending" : record.state} size={13} />
-        <b>{Format.oneLine(record.worker, 40)}</b>
+        <b>{Format.oneLine(RunEvent.authorOf(record), 40)}</b>
       </a>
       <p>{subtask === "" ? "The question" : Format.oneLine(subtask, 160)}</p>
       {record.text !== "" && <p class="dim">{Format.oneLine(record.text, 160)}</p>}
