@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
+import * as Outcome from "../src/events/Outcome.ts"
+import { isWithoutCall } from "../src/events/RunEvent.ts"
 import {
   conduct,
   decodeTranscript,
@@ -13,8 +15,6 @@ import {
   worker,
   workerError
 } from "../src/promise.ts"
-import { isWithoutCall } from "../src/events/RunEvent.ts"
-import * as Outcome from "../src/events/Outcome.ts"
 import * as ForkPrice from "../src/run/ForkPrice.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
 import type { Step, Workflow } from "../src/workflow/Workflow.ts"

@@ -19,9 +19,9 @@ import { withItems } from "./items.ts"
 import type * as Payments from "./Payments.ts"
 import { recorder as fold } from "./Recorder.ts"
 import type {
+  AnswerSource,
   Attempt,
   Ending,
-  AnswerSource,
   ForkOf,
   Item,
   Listener,
