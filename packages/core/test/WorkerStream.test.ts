@@ -103,6 +103,22 @@ describe("a call that sends nothing", () => {
     })
   )
 
+  it.effect("is reported with the time limit that ends a call", () =>
+    Effect.gen(function* () {
+      const silence = (worker: Worker) =>
+        Effect.gen(function* () {
+          const settings = { worker: { timeoutMillis: 5_000 }, retry: { maxAttempts: 1 } }
+          const running = yield* Effect.forkChild(run(worker, settings))
+          for (let second = 0; second < 5; second += 1) yield* TestClock.adjust(1_000)
+          const { error } = yield* Fiber.join(running)
+          return (error as { readonly cause: { readonly reason: { readonly silentMillis?: number } } }).cause.reason
+            .silentMillis
+        })
+      assert.strictEqual(yield* silence(hanging(1, 0).worker), 5_000)
+      assert.strictEqual(yield* silence(hanging(0, 4_000).worker), 1_000)
+    })
+  )
+
   it.effect("names the limit and its setting if the call fails", () =>
     Effect.gen(function* () {
       const { worker } = hanging(1, 0)

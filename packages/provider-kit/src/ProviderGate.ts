@@ -305,9 +305,12 @@ const observe = (
   })
 }
 
+/** The silence from which a timeout set by a run or step indicates an unhealthy vendor, in milliseconds. */
+const longSilenceMillis = 30_000
+
 /**
- * Classifies the outcome of a call for the circuit breaker. Only signs of an unhealthy provider count as failures;
- * rejected requests and rate limits do not.
+ * Classifies the outcome of a call for the circuit breaker and for trial calls. A rejected request is an answer: the
+ * vendor is available. A rate limit, an interruption and a caller's short time limit say nothing about its health.
  */
 const classify = (exit: Exit.Exit<unknown, unknown>, maxClosedMillis: number): CircuitBreaker.Outcome => {
   if (Exit.isSuccess(exit)) return CircuitBreaker.success
@@ -318,20 +321,18 @@ const classify = (exit: Exit.Exit<unknown, unknown>, maxClosedMillis: number): C
         ? CircuitBreaker.failure()
         : CircuitBreaker.failure({ retryAfter: Math.min(reason.retryAfterMillis, maxClosedMillis) })
     case "Network":
-    case "Timeout":
       return CircuitBreaker.failure()
-    default:
+    case "Timeout": {
+      const { silentMillis = Number.POSITIVE_INFINITY } = reason
+      return silentMillis >= longSilenceMillis ? CircuitBreaker.failure() : CircuitBreaker.ignored
+    }
+    case undefined:
+    case "RateLimited":
+    case "Defect":
       return CircuitBreaker.ignored
+    default:
+      return CircuitBreaker.success
   }
-}
-
-/** Failures that leave open whether the vendor accepts calls again. */
-const undecided: ReadonlySet<string | undefined> = new Set(["Network", "Timeout", "Overloaded", "RateLimited"])
-
-/** Whether the end of a trial call shows that the vendor accepts calls again. */
-const isAccepted = (exit: Exit.Exit<unknown, unknown>): boolean => {
-  const reason = failureOf(exit)
-  return reason === undefined ? Exit.isSuccess(exit) : !undecided.has(reason._tag)
 }
 
 /** Wakes the calls that wait for another call of the provider. */
@@ -414,9 +415,11 @@ const makeCircuits = Effect.fnUntraced(function* (options: Breaker, maxClosedMil
           key: provider.circuit,
           classify: (exit) => {
             const outcome = classify(exit, maxClosedMillis)
-            const reason = failureOf(exit)
-            if (outcome !== CircuitBreaker.ignored) provider.lastFailure = reason?.detail ?? reason?._tag
-            if (outcome._tag === "Failure") provider.isAnswering = false
+            if (outcome._tag === "Failure") {
+              const reason = failureOf(exit)
+              provider.lastFailure = reason?.detail ?? reason?._tag
+              provider.isAnswering = false
+            }
             return outcome
           }
         })
@@ -521,7 +524,10 @@ const findImpossible = (limits: Readonly<Record<string, Limits>>): string | unde
  * allowance suffices; then it runs. A call that would wait longer than `maxPauseMillis` fails with `RateLimited` and
  * that time as its retry-after, without a request. A `RateLimited` error with a retry-after pauses the provider for all
  * calls, for at most `maxClosedMillis`; then one trial call is made, and the others follow once its answer begins.
- * Errors that indicate an unhealthy provider (`Overloaded`, `Network`, `Timeout`) count toward its circuit breaker.
+ * Errors that indicate an unhealthy provider (`Overloaded`, `Network`, `Timeout`) count toward its circuit breaker. A
+ * timeout set by a run or step (`silentMillis`) counts only if the provider was silent for 30 s. A rejected request, such
+ * as an `InvalidRequest`, ends the provider's sequence of failures and closes a half-open circuit.
+ *
  * While the circuit is open, calls fail with `Overloaded` and the remaining time as retry-after, without a request. If a store is unreachable, calls are admitted.
  * A limit below 1 is a defect, because no call could ever pass.
  */
@@ -611,7 +617,7 @@ export const make = Effect.fnUntraced(function* (
             isWithin,
             Effect.onExit(call(onAllowance, place, onBegin), (exit) => observe(provider, exit, maxClosedMillis))
           )
-        ).pipe(Effect.onExit((exit) => Effect.sync(() => endProbe(isAccepted(exit)))))
+        ).pipe(Effect.onExit((exit) => Effect.sync(() => endProbe(classify(exit, maxClosedMillis)._tag === "Success"))))
         if (provider.slots === undefined) return entered
         return Line.passOne(around === undefined ? [provider.slots] : [provider.slots, around.lent], entered)
       }),

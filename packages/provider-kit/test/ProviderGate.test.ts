@@ -361,7 +361,10 @@ describe("circuit", () => {
         { _tag: "Quota" },
         { _tag: "ContentFiltered" },
         { _tag: "ContextTooLong" },
-        { _tag: "Malformed" }
+        { _tag: "Malformed" },
+        { _tag: "Defect" },
+        { _tag: "Timeout", afterMillis: 5_000, silentMillis: 5_000 },
+        { _tag: "Timeout", afterMillis: 90_000, silentMillis: 200 }
       ]
       for (const reason of harmless) yield* attempt(gate, failing(alpha, reason))
       const hanging = yield* Effect.forEach(Array.from({ length: 5 }), () =>
@@ -369,6 +372,53 @@ describe("circuit", () => {
       )
       yield* Effect.forEach(hanging, Fiber.interrupt)
       expect(yield* attempt(gate, answered)).toBe("success")
+    })
+  )
+
+  it.effect("counts a caller's time limit after a long silence", () =>
+    Effect.gen(function* () {
+      const gate = yield* gateOf({ breaker })
+      const hung = failing(alpha, { _tag: "Timeout", afterMillis: 40_000, silentMillis: 40_000 })
+      for (let count = 0; count < 3; count++) yield* attempt(gate, hung)
+      expect(yield* attempt(gate, answered)).toMatchObject({ _tag: "Overloaded" })
+    })
+  )
+
+  const answers = [
+    "InvalidRequest",
+    "Authentication",
+    "Quota",
+    "ContentFiltered",
+    "ContextTooLong",
+    "Malformed"
+  ] as const
+  it.effect.each(answers)("closes with a trial call that ends with %s, because the vendor answered", (_tag) =>
+    Effect.gen(function* () {
+      const gate = yield* gateOf({ breaker })
+      const { call, state } = recorder()
+      for (let count = 0; count < 3; count++) yield* attempt(gate, down)
+      yield* TestClock.adjust("30 seconds")
+      yield* attempt(gate, failing(alpha, { _tag }))
+      // All calls run at once: none of them is a trial call.
+      yield* Effect.forEach([1, 2, 3], (name) => fork(attempt(gate, Effect.as(call(name, 1_000), ""))))
+      yield* Effect.yieldNow
+      expect(state.starts.map((start) => start.name)).toEqual([1, 2, 3])
+    })
+  )
+
+  const unknown: ReadonlyArray<WorkerErrorReason> = [
+    { _tag: "RateLimited" },
+    { _tag: "Defect" },
+    { _tag: "Timeout", afterMillis: 50, silentMillis: 50 }
+  ]
+  it.effect.each(unknown)("lets the next call try if the trial call ends with $_tag", (reason) =>
+    Effect.gen(function* () {
+      const gate = yield* gateOf({ breaker })
+      for (let count = 0; count < 3; count++) yield* attempt(gate, down)
+      yield* TestClock.adjust("30 seconds")
+      yield* attempt(gate, failing(alpha, reason))
+      expect(yield* attempt(gate, down)).toEqual({ _tag: "Network" })
+      expect(yield* attempt(gate, answered)).toMatchObject({ _tag: "Overloaded" })
     })
   )
 

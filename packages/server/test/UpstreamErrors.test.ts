@@ -1,13 +1,15 @@
 import { createServer, type IncomingHttpHeaders } from "node:http"
 import type { AddressInfo } from "node:net"
+import type { Tool } from "@divisi/core"
 import { policy } from "@divisi/core/promise"
+import { WorkerError } from "@divisi/core/Worker"
 import { openaiCompatible } from "@divisi/providers-openai"
 import * as Effect from "effect/Effect"
 import OpenAI from "openai"
 import { assert, describe, it } from "vitest"
 import type * as RequestLog from "../src/RequestLog.ts"
 import { serving } from "./serving.ts"
-import { alone, said, team, worker } from "./teams.ts"
+import { alone, asks, said, team, worker } from "./teams.ts"
 
 /** An upstream that answers every request with one error. */
 const upstream = async <A>(
@@ -225,6 +227,21 @@ describe("of an upstream that answers with", () => {
     })
   })
 
+  it("a request of the policy's model that is refused, each wire says 502 in its own words", () => {
+    const refused = (): never => {
+      throw new WorkerError({ worker: "planner", reason: { _tag: "InvalidRequest", detail: "top_k: secret-host" } })
+    }
+    const options = { ...alone(worker("a", said("one"))), policy: policy("planning", refused), settings }
+    return serving(options, async ({ url }) => {
+      for (const [path, body] of wires) {
+        const sent = JSON.stringify({ model: "divisi", ...body })
+        const response = await fetch(`${url}/${path}`, { method: "POST", body: sent })
+        assert.strictEqual(response.status, 502, path)
+        assert.notInclude(await response.text(), "secret-host")
+      }
+    })
+  })
+
   it("a wrong key, an SDK asks once and blames no key of its own", () =>
     upstream(classes["a wrong key (401)"]!, (baseURL) => {
       let asked = 0
@@ -241,6 +258,43 @@ describe("of an upstream that answers with", () => {
         assert.strictEqual(asked, 1)
       })
     }))
+})
+
+describe("a worker that does not do what a valid request asks for", () => {
+  const format = { type: "json_schema", name: "count", schema: { type: "object", required: ["count"] } }
+  const shaped = [
+    { response_format: { type: "json_schema", json_schema: format } },
+    { text: { format } },
+    { output_config: { format } }
+  ]
+
+  it("and answers outside of the schema, each wire says 502 and why", () =>
+    serving({ ...alone(worker("a", said("Five."))), settings }, async ({ url }) => {
+      for (const [at, [path, body]] of wires.entries()) {
+        const sent = JSON.stringify({ model: "divisi", ...body, ...shaped[at] })
+        const response = await fetch(`${url}/${path}`, { method: "POST", body: sent })
+        assert.deepStrictEqual([response.status, response.headers.get("x-should-retry")], [502, "false"], path)
+        assert.include((await response.json()).error.message, "does not match the output schema: it is not JSON")
+      }
+    }))
+
+  it("and never stops requesting tools, each wire says 502 and why", () => {
+    const look: Tool.Tool = {
+      name: "look",
+      input: { type: "object" },
+      execute: () => Effect.succeed("Nothing.")
+    }
+    const looping = worker("a", asks(["look", {}]))
+    const options = { ...alone(looping), settings: { ...settings, tools: [look], maxToolRounds: 1 } }
+    return serving(options, async ({ url }) => {
+      for (const [path, body] of wires) {
+        const sent = JSON.stringify({ model: "divisi", ...body })
+        const response = await fetch(`${url}/${path}`, { method: "POST", body: sent })
+        assert.strictEqual(response.status, 502, path)
+        assert.include((await response.json()).error.message, "still requested tools after 1 rounds")
+      }
+    })
+  })
 })
 
 describe("a team of which a worker fails", () => {

@@ -106,7 +106,7 @@ const callOf = (
       meter(run),
       payer && payerCharged(payer, run),
       settings.gate && gate(settings.gate, run),
-      timeout(timeoutMillis),
+      timeout(run, timeoutMillis),
       recording && intent
     ],
     send(run, timeoutMillis, silenceOf(options))

@@ -52,6 +52,8 @@ interface Taker {
 export interface Received {
   /** Whether the request was sent. */
   isSent: boolean
+  /** When the request was sent, or data last arrived, in ticks. `Infinity` while the vendor's batch is pending. */
+  heardAt: number
   /**
    * Whether the attempt was halted by an account or the run's journal. This does not count as a failure of the worker.
    */
@@ -68,6 +70,7 @@ export interface Received {
 /** Returns the state before the first part of an answer. */
 export const nothingYet = (): Received => ({
   isSent: false,
+  heardAt: Number.POSITIVE_INFINITY,
   isHalted: false,
   text: "",
   reasoning: "",
@@ -115,11 +118,14 @@ const noStream = (worker: Worker) =>
     }
   })
 
+/** Returns how long an attempt has been without data, in milliseconds. */
+export const silentFor = (clock: Clock.Clock, { heardAt }: Received): number => Math.max(0, millisSince(clock, heardAt))
+
 /** Creates the error for a call that exceeded its time limit. */
-export const timeoutError = (worker: Worker, afterMillis: number) =>
+export const timeoutError = (worker: Worker, afterMillis: number, silentMillis: number) =>
   new WorkerError({
     worker: worker.id,
-    reason: { _tag: "Timeout", afterMillis, detail: `no answer after ${Elapsed.inSeconds(afterMillis)}` }
+    reason: { _tag: "Timeout", afterMillis, silentMillis, detail: `no answer after ${Elapsed.inSeconds(afterMillis)}` }
   })
 
 /** Maximum time without output, in milliseconds. If undefined, there is no limit. */
@@ -146,6 +152,7 @@ const silent = (worker: Worker, afterMillis: number) =>
     reason: {
       _tag: "Timeout",
       afterMillis,
+      silentMillis: afterMillis,
       detail: `no data for ${Elapsed.inSeconds(afterMillis)}; the limit is set by worker.silenceMillis (--silence), by default a third of the run's time limit`
     }
   })
@@ -241,7 +248,6 @@ class Reception {
   readonly #taker: Taker
   readonly #isBounded: boolean
   #startedAt: number
-  #heardAt: number
   #kept: Effect.Effect<void> | undefined
   #kind: "text" | "reasoning" = "text"
   #gathered = ""
@@ -253,7 +259,7 @@ class Reception {
     this.#taker = taker
     this.#isBounded = context.isLimited()
     this.#startedAt = ticks(context.clock)
-    this.#heardAt = this.#startedAt
+    received.heardAt = this.#startedAt
   }
 
   /** Takes an answer that arrived as a whole. */
@@ -284,8 +290,7 @@ class Reception {
    */
   #untilSilent(millis: number): Effect.Effect<never, WorkerError> {
     return Effect.suspend(() => {
-      const isWaiting = this.#startedAt === Number.POSITIVE_INFINITY
-      const left = isWaiting ? millis : millis - millisSince(this.#context.clock, this.#heardAt)
+      const left = millis - silentFor(this.#context.clock, this.#received)
       return left > 0
         ? Effect.andThen(Effect.sleep(left), this.#untilSilent(millis))
         : Effect.fail(silent(this.#call.worker, millis))
@@ -293,9 +298,10 @@ class Reception {
   }
 
   #takeSome(parts: ReadonlyArray<WorkerPart>): Effect.Effect<void, WorkerError> {
-    this.#heardAt = ticks(this.#context.clock)
     const error = this.#takeAll(parts)
     if (error !== undefined) return Effect.fail(error)
+    const isWaiting = this.#startedAt === Number.POSITIVE_INFINITY
+    this.#received.heardAt = isWaiting ? Number.POSITIVE_INFINITY : ticks(this.#context.clock)
     const kept = this.#kept
     this.#kept = undefined
     return kept ?? Effect.void
@@ -311,7 +317,7 @@ class Reception {
     if (error !== undefined) return error
     const { clock, timeoutMillis = defaultTimeoutMillis } = this.#context
     return this.#received.finish === undefined && millisSince(clock, this.#startedAt) > timeoutMillis
-      ? timeoutError(this.#call.worker, timeoutMillis)
+      ? timeoutError(this.#call.worker, timeoutMillis, 0)
       : undefined
   }
 

@@ -316,7 +316,17 @@ export type WorkerErrorReason =
       readonly retryAfterMillis?: number
       readonly detail?: string
     }
-  | { readonly _tag: "Timeout"; readonly afterMillis?: number; readonly detail?: string; readonly remedy?: string }
+  /**
+   * If `silentMillis` is set, the call was ended by a limit of its run or step, not by the vendor. It is the time without
+   * data from the vendor until then.
+   */
+  | {
+      readonly _tag: "Timeout"
+      readonly afterMillis?: number
+      readonly silentMillis?: number
+      readonly detail?: string
+      readonly remedy?: string
+    }
   | { readonly _tag: "Network"; readonly detail?: string; readonly remedy?: string }
   /** If `remedy` is set, the call is not retried, because it would fail again in the same way. */
   | { readonly _tag: "Malformed"; readonly detail?: string; readonly remedy?: string }
@@ -349,7 +359,7 @@ const explanations: {
   Defect: { retryable: false, what: "threw an error", todo: "fix its code" }
 }
 
-const measures = ["retryAfterMillis", "afterMillis", "contextTokens", "neededTokens"] as const
+const measures = ["retryAfterMillis", "afterMillis", "silentMillis", "contextTokens", "neededTokens"] as const
 
 type Said = { readonly [Name in "_tag" | "detail" | "remedy" | (typeof measures)[number]]?: unknown }
 

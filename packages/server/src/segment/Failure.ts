@@ -11,8 +11,8 @@ import * as FieldNames from "../wire/FieldNames.ts"
 interface Row {
   readonly kind: Kind
   /**
-   * The message after the worker's name. If omitted, the provider's message is used, because it concerns the client's
-   * own request.
+   * The message after the worker's name. If omitted, the error's message is used, because it concerns the client's own
+   * request.
    */
   readonly words?: string
   /** Retry delay in milliseconds if the provider does not specify one. */
@@ -68,6 +68,13 @@ const unusable: Row = {
   isFinal: true
 }
 
+/** Matches the run's own messages about workers that did not do what a valid request asks for. */
+const ofTeam =
+  /\bits answer does not match the output schema|\bit still requested tools after|\bthe joined answers do not fit/
+
+/** The team failed in spite of repeated attempts. */
+const failedTask: Row = { kind: "upstream", isFinal: true }
+
 /**
  * Matches provider messages about an unknown model or deployment, which is a configuration error of the operator, not
  * of the client.
@@ -75,20 +82,21 @@ const unusable: Row = {
 const unknownModel =
   /\bmodel_not_found|not_found_error|DeploymentNotFound|(?:model|deployment)\b.{0,200}?(?:\bnot? (?:exist|found|available|supported)|\bdoes ?n[o']t exist|unknown|no longer|deprecated|decommissioned)|(?:unknown|no such|invalid|unsupported|not find).{0,20}(?:model|deployment)\b/is
 
-const rowOf = (reason: WorkerErrorReason): Row => {
-  if (reason._tag === "Malformed" && reason.remedy !== undefined) return unusable
+const rowOf = (reason: WorkerErrorReason, isOfStep = true): Row => {
   const { _tag, detail = "" } = reason
-  return _tag === "InvalidRequest" && unknownModel.test(detail) ? misconfigured : rows[_tag]
+  if ((_tag === "Malformed" || _tag === "ContextTooLong") && ofTeam.test(detail)) return failedTask
+  if (_tag === "Malformed" && reason.remedy !== undefined) return unusable
+  return _tag === "InvalidRequest" && (!isOfStep || unknownModel.test(detail)) ? misconfigured : rows[_tag]
 }
 
 /**
  * Returns this server's message for a failed call, or `undefined` if the provider's message is about the client's
- * request.
+ * request. Requests of a policy's model (`isOfStep: false`) are written by this server.
  *
  * @internal
  */
-export const ownWords = (worker: string, reason: WorkerErrorReason): string | undefined => {
-  const { words } = rowOf(reason)
+export const ownWords = (worker: string, reason: WorkerErrorReason, isOfStep = true): string | undefined => {
+  const { words } = rowOf(reason, isOfStep)
   return words === undefined ? undefined : `${worker} ${words}`
 }
 
@@ -106,10 +114,15 @@ export const isAboutAccount = (error: unknown): boolean => {
 }
 
 /** Converts a failed call to an error for the client. `runId` is set if the call was part of a run. */
-export const ofWorker = (error: WorkerError, message: string, runId?: string | undefined): ApiError => {
+export const ofWorker = (
+  error: WorkerError,
+  message: string,
+  runId?: string | undefined,
+  isOfStep = true
+): ApiError => {
   const { reason, worker } = error
-  const { isFinal, kind, retryAfterMillis } = rowOf(reason)
-  const words = ownWords(worker, reason)
+  const { isFinal, kind, retryAfterMillis } = rowOf(reason, isOfStep)
+  const words = ownWords(worker, reason, isOfStep)
   const said = "retryAfterMillis" in reason ? reason.retryAfterMillis : undefined
   return new ApiError({
     kind,
@@ -225,7 +238,7 @@ export const of = ({ detail, ending, error, runId }: RunResult, names?: FieldNam
     })
   }
   const failed = workerErrorOf(error)
-  if (failed !== undefined) return ofWorker(failed, message, runId)
+  if (failed !== undefined) return ofWorker(failed, message, runId, tagOf(error) === "StepFailed")
   if (isUnreachable(error)) return unreachable
   if (error instanceof Journal.JournalError) return ofJournal(error) ?? ofStore(error, runId)
   if (isAboutStore(error)) return ofStore(error, runId)

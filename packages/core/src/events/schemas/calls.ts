@@ -35,7 +35,11 @@ const reason = <Tag extends string, Fields extends Schema.Struct.Fields>(tag: Ta
 const reasons = [
   reason("RateLimited", retryAfter),
   reason("Overloaded", retryAfter),
-  reason("Timeout", { afterMillis: Schema.optionalKey(Schema.Finite), ...remedied }),
+  reason("Timeout", {
+    afterMillis: Schema.optionalKey(Schema.Finite),
+    silentMillis: Schema.optionalKey(Schema.Finite),
+    ...remedied
+  }),
   reason("Network", remedied),
   reason("Malformed", remedied),
   reason("InvalidRequest", detail),

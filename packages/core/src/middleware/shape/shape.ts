@@ -22,7 +22,8 @@ const correct = ({ conversation, running }: StepAsk, { text, why }: { text: stri
   conversation.turn += 1
   if (conversation.corrections >= mostCorrections) {
     const detail = `its answer does not match the output schema: ${why}`
-    return new WorkerError({ worker: running.worker, reason: { _tag: "InvalidRequest", detail } })
+    const remedy = "simplify the schema, or use another worker"
+    return new WorkerError({ worker: running.worker, reason: { _tag: "Malformed", detail, remedy } })
   }
   conversation.corrections += 1
   conversation.messages.push(...shapeCorrectionMessages(text, why))

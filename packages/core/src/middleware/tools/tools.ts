@@ -132,7 +132,8 @@ export const tools =
     const use = (request: Request): Effect.Effect<StepEnd, StepError> => {
       if (conversation.toolRounds >= maxToolRounds) {
         const detail = `it still requested tools after ${maxToolRounds} rounds (maxToolRounds)`
-        return Effect.fail(new WorkerError({ worker: running.worker, reason: { _tag: "InvalidRequest", detail } }))
+        const remedy = "raise maxToolRounds, or use another worker"
+        return Effect.fail(new WorkerError({ worker: running.worker, reason: { _tag: "Malformed", detail, remedy } }))
       }
       return Effect.flatMap(
         Effect.forEach(
