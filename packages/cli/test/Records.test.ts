@@ -41,8 +41,8 @@ describe("how views describe records", () => {
       const run = fold(events([started, ...proposed, { ...finished(0, "units", "4320"), origin } as Part]))
       return BlockView.toPlainText(BlockView.final(run, 80)) + JSON.stringify(PlainView.entries(run))
     }
-    assert.match(given("caller"), /supplied by the caller[^]*the caller \(.*supplied by the caller\): 4320/)
-    assert.match(given("forked-run"), /from the forked run[^]*units \(.*from the forked run\): 4320/)
+    assert.match(given("caller"), /supplied by the caller[\s\S]*the caller \(.*supplied by the caller\): 4320/)
+    assert.match(given("forked-run"), /from the forked run[\s\S]*units \(.*from the forked run\): 4320/)
   })
 
   it("shows why a call failed while the step runs, and removes it once the step is done", () => {
