@@ -17,7 +17,7 @@ const database = Flag.Redacted("database").pipe(
 const versionGroup = text(
   "version-group",
   "<name>",
-  "Version group. Servers execute only runs of their own group, which separates old and new versions during a deployment"
+  "Group of servers and runs; servers execute only runs of their own group. This separates old and new versions during a deployment"
 )
 
 /** Flags that select the database. */
@@ -66,7 +66,7 @@ export const workFlags = {
   kubernetes: text(
     "kubernetes",
     "<namespace>",
-    "Check the health of other servers by the readiness of their pods in this Kubernetes namespace, instead of by pings. --address must contain the IP of the pod"
+    "Check other servers by the readiness of their pods in this namespace (default: by pings). In this case, --address must contain the IP of the pod"
   ),
   concurrency: whole("concurrency", 1).pipe(
     Flag.withDescription("Maximum number of concurrent runs; others wait (default 50)"),

@@ -18,8 +18,8 @@ const regrade = Command.make("regrade", regradeFlags, (input) =>
   ),
   Command.withShortDescription("Grade the answers of an evaluation again"),
   Command.withExamples([
-    { command: "divisi eval regrade evaluation", description: "After changing a grader" },
-    { command: "divisi eval regrade evaluation --grader rlpr-paper", description: "With another grader" }
+    { command: "divisi eval regrade evaluation", description: "Grade again after changing a grader" },
+    { command: "divisi eval regrade evaluation --grader rlpr-paper", description: "Use another grader" }
   ])
 )
 
@@ -61,7 +61,7 @@ const diff = Command.make("diff", diffFlags, (input) =>
   ),
   Command.withShortDescription("Compare two evaluations"),
   Command.withExamples([
-    { command: "divisi eval diff before after", description: "Compare the policies that are in both" }
+    { command: "divisi eval diff before after", description: "Compare the policies that both contain" }
   ])
 )
 
@@ -76,8 +76,8 @@ export const evaluate = Command.make("eval", evalFlags, (input) =>
       "Measure policies on the same tasks under equal conditions: accuracy with its standard error, paired differences,",
       "cost, time, steps, and calls per worker.",
       "",
-      "Each answer is stored as it arrives. After Ctrl-C, a crash or reaching the cost limit, run the same command again to",
-      "continue; no answer is paid for twice. Policies, benchmarks and epochs can be added later.",
+      "Each answer is stored as it arrives. After Ctrl-C, after a crash or at the cost limit, run the same command again to",
+      "continue; no answer is paid for twice. You can add policies, benchmarks and samples later.",
       "",
       "The folder contains results.json, samples.jsonl and questions.jsonl (safe to share), report.html, report.md and report.csv.",
       "",
@@ -88,15 +88,15 @@ export const evaluate = Command.make("eval", evalFlags, (input) =>
   Command.withExamples([
     {
       command: "divisi eval --policy lexical --baselines single,moa,random",
-      description: "In the gym, at no cost"
+      description: "Evaluate in the gym, at no cost"
     },
     {
       command: "divisi eval --benchmark math500,mmlu --limit 100 --samples 3 --max-cost 20 --policy openai:gpt-5-mini",
-      description: "On benchmarks, with a total cost limit"
+      description: "Use benchmarks, with a total cost limit"
     },
     {
       command: "divisi eval --benchmark questions.jsonl --grader math --policy single:openai:gpt-5",
-      description: "On your own questions"
+      description: "Use your own questions"
     }
   ])
 )

@@ -220,7 +220,7 @@ export const diffFlags = {
   policies: text(
     "policies",
     "<pairs>",
-    "Pairs of policies to compare, e.g. lexical=lexical,old=new (default: policies with the same name)"
+    "Pairs of policies to compare, e.g. old=new (default: policies with the same name)"
   ),
   json: toggle("json", "Print the differences as JSON")
 }

@@ -18,7 +18,7 @@ export const grade = Command.make("grade", gradeFlags, (input) =>
       '{"correct":true,"rung":"rational","extracted":"0.5"}. The result of a line that cannot be graded is',
       '{"correct":null,"error":"…"}; the exit code is then 1, after all lines are processed.',
       "",
-      "Code graders run the program. For them, gold is a record of the data set, or at least",
+      "Code graders run the program. For them, gold is a record from the benchmark, or at least",
       '{"public_test_cases":[{"input":"2 3","output":"5","testtype":"stdin"}]}.',
       "",
       "A judge is a model, and its lines can include the question. If lines have a label (true or false), the agreement",

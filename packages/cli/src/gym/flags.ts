@@ -7,7 +7,7 @@ import { seed, text, toggle, whole } from "../invocation/flags.ts"
 import { conductorFlags } from "../team/flags.ts"
 
 const split = Flag.Literals("split", ["train", "validation", "test"]).pipe(
-  Flag.withDescription("Split of the tasks (default test); splits do not overlap"),
+  Flag.withDescription("Split of the tasks (default test)"),
   Flag.withDefault("test")
 )
 
@@ -46,7 +46,7 @@ export const solveFlags = {
   family,
   toolAccess: Flag.Literals("tool-access", ["last-step", "every-step", "policy", "none"]).pipe(
     Flag.withDescription(
-      "Steps that may use tools: those of the config, or the one of --family stock (default last-step)"
+      "Steps that may use tools (default last-step). The tools are those of the config, or the one of --family stock"
     ),
     Flag.optional
   ),

@@ -47,7 +47,7 @@ export const makeFlags = {
   models: names("models", "Models this key may request, e.g. divisi,divisi-fast (default: all)"),
   rights: names(
     "rights",
-    "Additional rights (default: none). With rate, the key can rate runs as a grader or check; with admin, it can see the runs of all keys"
+    "Additional rights: rate, admin (default: none). With rate, the key can rate runs as a grader or check; with admin, it can see the runs of all keys"
   ),
   maxCostPerDay: cost("max-cost-per-day", "Maximum spending per UTC day, in USD; never exceeded"),
   maxCostPerMonth: cost("max-cost-per-month", "Maximum spending per UTC month, in USD; never exceeded"),

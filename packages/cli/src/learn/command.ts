@@ -13,16 +13,16 @@ const learnFlags = {
   ),
   show: toggle("show", "Show the current table without learning"),
   revert: toggle("revert", "Restore the previous table"),
-  head: toggle("head", "Learn a linear head, compare it with the table, and store it for --policy head"),
+  head: toggle("head", "Train a linear classifier, compare it with the table, and store it for --policy head"),
   embeddings: text(
     "embeddings",
     "<vendor:model>",
-    "Embedding model for the head (default: hashed words). Another one, such as llamacpp:qwen2.5-0.5b-instruct, requires --from"
+    "Embedding model for --head (default: hashed words). Another one, such as llamacpp:qwen2.5-0.5b-instruct, requires --from"
   ),
   evolve: text(
     "evolve",
     "<benchmark>",
-    "With --head, evolve the head on full runs over a benchmark or a file of questions. The file has questions and answers"
+    "With --head, improve the classifier on full runs over a benchmark or a file of questions. The file has questions and answers"
   ),
   maxCost: cost("max-cost", "Maximum cost of all runs of --evolve, in USD; never exceeded"),
   database: Flag.Redacted("database").pipe(
@@ -49,18 +49,21 @@ export const learn = Command.make("learn", learnFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Learn from rated runs which worker is best for which kind of question. The new table is used only if recorded",
-      "runs support it: the lower bound of a doubly robust estimate must not be worse than the current table, and it must",
-      "be better on the last fifth of the runs (the first table: as good). From then on, runs without --policy use it for",
-      "the workers in it. To choose it explicitly, use --policy learned, learned:within-2 or learned:half.",
+      "Learn from rated runs which worker is best for which kind of question, and store the result as a table. Runs",
+      "without --policy then use the table for the workers in it. To choose it explicitly, use --policy learned,",
+      "learned:within-2 or learned:half.",
       "",
-      "With --head, it trains a linear head for --policy head. This takes seconds with hashed words and longer with",
-      "--embeddings. It prints the gain over the table, which is often 0. With --evolve, it then uses full runs to learn",
-      "which workers should think, answer and verify; an interrupted run resumes.",
+      "A new table replaces the current one only if the rated runs support it: the lower bound of its estimated score must",
+      "not be below the score of the current table, and it must be better on the last fifth of the runs. The first table",
+      "only has to be as good there.",
+      "",
+      "With --head, train a linear classifier for --policy head instead, and print its gain over the table, which is often",
+      "0. This takes seconds with hashed words, and longer with --embeddings. With --evolve, full runs then show which",
+      "workers should think, answer and verify; an interrupted command continues when you run it again.",
       "",
       "No data leaves this machine unless DIVISI_EMBEDDINGS is a vendor's embedding model (llamacpp:<file> is local;",
       "hashed words are the default). The same outcomes give the same table. DIVISI_ROUTER sets the file of the table,",
-      "DIVISI_HEAD that of the head."
+      "DIVISI_HEAD the file of the classifier."
     )
   ),
   Command.withExamples([
@@ -68,7 +71,7 @@ export const learn = Command.make("learn", learnFlags, (input) =>
     { command: "divisi learn --show --picture who.svg", description: "Show the table, and draw it as a picture" },
     {
       command: "divisi learn --head --embeddings llamacpp:qwen2.5-0.5b-instruct --from outcomes.jsonl.gz",
-      description: "Train a head on the hidden state of a small model"
+      description: "Train a classifier on the hidden state of a small model"
     },
     { command: "divisi learn --revert", description: "Restore the previous table" }
   ])

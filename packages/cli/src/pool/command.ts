@@ -11,7 +11,12 @@ const check = Command.make("check", checkFlags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Send a small request to each worker, and report which respond, how fast and at what price, and which vendors are rate limiting. With --server, also show the providers that a running divisi serve has paused, why and until when. The exit code is 1 if a worker does not respond."
+    paragraphs(
+      "Send a small request to each worker, and report which workers respond, how fast and at what price, and which",
+      "vendors limit the rate. The exit code is 1 if a worker does not respond.",
+      "",
+      "With --server, also show the providers that a running divisi serve has paused, with the reason and the time left."
+    )
   ),
   Command.withShortDescription("Call each worker once"),
   Command.withExamples([
@@ -23,7 +28,7 @@ const check = Command.make("check", checkFlags, (input) =>
     { command: "divisi pool check --server http://127.0.0.1:8080", description: "Also show a server's cooldowns" },
     {
       command: "divisi pool check --pool paper:controlled --json",
-      description: "Check the pool of the Conductor paper, print JSON"
+      description: "Check the pool of the Conductor paper, and print JSON"
     }
   ])
 )
@@ -35,7 +40,10 @@ const list = Command.make("list", listFlags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "List available workers: those in the config, vendors (and whether their API keys are set), local model servers, and models with known prices (and the date of each price)."
+    paragraphs(
+      "List available workers: those in the config, vendors (and whether their API keys are set), local model servers,",
+      "and models with known prices (and the date of each price)."
+    )
   ),
   Command.withShortDescription("List available workers"),
   Command.withExamples([{ command: "divisi pool list --json", description: "Print JSON" }])
@@ -78,7 +86,12 @@ const train = Command.make("train", trainPoolFlags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Train a Conductor for your pool on recorded answers: a linear head that chooses a worker based on the question. No worker is called. With hashed words (the default), training takes seconds. Use the result with --policy head:<folder>/head.json."
+    paragraphs(
+      "Train a Conductor for your pool on recorded answers: a linear classifier that chooses a worker based on the",
+      "question. No worker is called. With hashed words (the default), training takes seconds.",
+      "",
+      "Use the result with --policy head:<folder>/head.json."
+    )
   ),
   Command.withShortDescription("Train a Conductor for your pool"),
   Command.withExamples([
@@ -94,7 +107,11 @@ const verdict = Command.make("verdict", verdictFlags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Replay the trained Conductor, each worker and the recorded teams on the held-out questions, using recorded answers, and report whether the Conductor is worth it: whether it beats majority voting by the best worker with the same number of tokens. No worker is called."
+    paragraphs(
+      "Compare the trained Conductor, each worker and the recorded teams on the held-out questions, and report whether",
+      "the Conductor is worth using: whether it beats the best worker, which may answer several times with the same",
+      "number of tokens. Answers come from the recording, so no worker is called."
+    )
   ),
   Command.withShortDescription("Report whether the Conductor is worth it"),
   Command.withExamples([{ command: "divisi pool verdict pool", description: "Run this after divisi pool train" }])

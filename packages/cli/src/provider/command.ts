@@ -1,6 +1,7 @@
 /** Defines `divisi provider` with its help. The implementation is loaded on demand. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
+import { paragraphs } from "../invocation/flags.ts"
 import { flags } from "./flags.ts"
 
 const create = Command.make("new", flags, (input) =>
@@ -10,11 +11,14 @@ const create = Command.make("new", flags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Create a provider project with workers for another vendor's models. It passes the provider contract as it is; its README explains which files to change."
+    paragraphs(
+      "Create a provider project with workers for another vendor's models. The project passes the provider contract as",
+      "it is; its README explains which files to change."
+    )
   ),
   Command.withShortDescription("Create a provider project"),
   Command.withExamples([
-    { command: "divisi provider new acme-models", description: "Creates the folder divisi-provider-acme-models" }
+    { command: "divisi provider new acme-models", description: "Create the folder divisi-provider-acme-models" }
   ])
 )
 

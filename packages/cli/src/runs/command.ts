@@ -125,7 +125,7 @@ export const runs = Command.make("runs", listFlags, (input) => Effect.flatMap(lo
     { command: "divisi runs", description: "List the twenty most recent runs" },
     {
       command: "divisi runs --database postgres://divisi@db.example.com/divisi",
-      description: "List the runs of servers"
+      description: "List the runs stored by servers"
     },
     { command: "divisi runs --state waiting --json", description: "List suspended runs as JSON" }
   ])

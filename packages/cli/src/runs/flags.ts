@@ -52,7 +52,7 @@ export const listFlags = {
   database
 }
 
-export const showFlags = { id, json: toggle("json", "Print the events as lines of JSON"), journal, database }
+export const showFlags = { id, json: toggle("json", "Print the events as JSON Lines"), journal, database }
 
 const file = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar("<file>"), Flag.withDescription(description))

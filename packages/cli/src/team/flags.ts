@@ -35,7 +35,7 @@ export const conductorFlags = {
   ),
   recursion: whole("recursion", 0).pipe(
     Flag.withDescription(
-      "Maximum number of extra rounds (default 0). In each, the policy sees its last plan and answer"
+      "Maximum number of extra rounds after the first plan (default 0). In each, the policy sees its last plan and answer"
     ),
     Flag.optional
   ),
@@ -81,7 +81,7 @@ export const teamFlags = {
   check: Flag.String("check").pipe(
     Flag.withMetavar("<name=check>"),
     Flag.withDescription(
-      "A check that plans can use, e.g. tests=command:<command>, form=schema:<file> or right=grader. <name>=<id> uses a worker as a judge. If there is only one check, the router applies it to answers. Repeatable"
+      "Define a check for plans, e.g. tests=command:<command> or form=schema:<file>. The check right=grader uses the grader, <name>=<id> uses a worker as a judge. If there is only one check, the router applies it to answers. Repeatable"
     ),
     Flag.atLeast(0)
   ),
