@@ -65,6 +65,7 @@ describe("a team with workers that fail", () => {
       const { code, errors } = await divisi(run, { environment })
       assert.notStrictEqual(code, 0)
       assert.match(errors, /failed in .* · 1 step failed.*\(.*keyless: credentials refused/)
+      assert.include(errors, "divisi: check the failed workers with: divisi pool check --pool keyless")
       assert.notInclude(errors, "takes over from keyless")
     }))
 })

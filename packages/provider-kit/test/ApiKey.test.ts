@@ -52,7 +52,7 @@ describe("a key", () => {
       message(Redacted.make("sk-secret")),
       `${start}check that the option apiKey is a valid key for api.acme.com.`
     )
-    assert.include(message(undefined), `${start}no key was sent. If api.acme.com needs one, set the option apiKey`)
+    assert.include(message(undefined), `${start}no key was sent, and api.acme.com requires one. Pass it as apiKey`)
     assert.strictEqual(message("unknown"), `${start}check its API key.`)
     const other = { _tag: "Quota" } as const
     assert.strictEqual(ApiKey.explain(other, undefined, "api.acme.com"), other)

@@ -1,6 +1,6 @@
 /** `divisi run`: runs a question through a Conductor and displays the progress. */
 import { randomUUID } from "node:crypto"
-import { Journal, type RunEvent, Transcript } from "@divisi/core"
+import { Journal, type RunEvent, StepFailure, Transcript } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -85,6 +85,25 @@ const waits = ({ waitingFor }: Conductor.RunResult, resume: string | undefined):
     .join("")
 }
 
+/** Failures that `divisi pool check` explains: the vendor refuses the worker's calls, or does not respond. */
+const unavailable: ReadonlySet<StepFailure.StepFailure["reason"]> = new Set([
+  "Authentication",
+  "Network",
+  "Overloaded",
+  "Quota",
+  "RateLimited",
+  "Timeout"
+])
+
+/** Suggests to check the workers that ended a run without an answer. */
+const advice = (transcript: Transcript.Transcript, config: Option.Option<string>): string => {
+  const failures = StepFailure.failuresOf(transcript).filter(({ reason }) => unavailable.has(reason))
+  if (failures.length === 0) return ""
+  const pool = [...new Set(failures.map(({ worker }) => oneLine(worker)))].join(",")
+  const place = Option.match(config, { onNone: () => "", onSome: (file) => ` --config ${ResumeCommand.quoted(file)}` })
+  return `divisi: check the failed workers with: divisi pool check --pool ${ResumeCommand.quoted(pool)}${place}\n`
+}
+
 /** Advice for questions that the offline gym cannot answer. */
 const realModels = [
   "",
@@ -125,13 +144,11 @@ const equipped = (config: Config, question: string): Effect.Effect<Config> =>
   )
 
 /** Adds a run to the log of outcomes, so that it can be rated. */
-const noted = (transcript: Transcript.Transcript | undefined): Effect.Effect<void> =>
-  transcript === undefined
-    ? Effect.void
-    : Effect.flatMap(
-        Effect.promise(() => import("../stores/OwnOutcomes.ts")),
-        (OwnOutcomes) => OwnOutcomes.note(transcript)
-      )
+const noted = (transcript: Transcript.Transcript): Effect.Effect<void> =>
+  Effect.flatMap(
+    Effect.promise(() => import("../stores/OwnOutcomes.ts")),
+    (OwnOutcomes) => OwnOutcomes.note(transcript)
+  )
 
 /** Options for creating and displaying a run. */
 type Team = Omit<Input, "question" | "file" | "durable" | "runId" | "journal" | "dryRun">
@@ -201,10 +218,12 @@ export const perform = Effect.fnUntraced(function* (
     ),
     finish
   )
+  const transcript = recorder.transcript()
   // If the journal is unusable, the run did not start and nothing was displayed.
-  if (recorder.transcript() === undefined) return yield* failed(result.detail ?? "The run cannot start.")
-  if (!isGym && kept?.hasEnded !== true) yield* noted(recorder.transcript())
-  const isPlanRefused = recorder.transcript()?.rounds.at(-1)?.decision?.decision === "refused"
+  if (transcript === undefined) return yield* failed(result.detail ?? "The run cannot start.")
+  if (!isGym && kept?.hasEnded !== true) yield* noted(transcript)
+  if (!isGym && result.ending === "failed") process.stderr.write(advice(transcript, input.config))
+  const isPlanRefused = transcript.rounds.at(-1)?.decision?.decision === "refused"
   if (result.ending === "refused" && isGym && !isPlanRefused) process.stderr.write(realModels)
   if (result.ending === "suspended")
     process.stderr.write(waits(result, kept && ResumeCommand.text(kept.runId, { ...input, ...kept.place })))
