@@ -154,7 +154,7 @@ describe.concurrent("divisi run", () => {
   })
 
   it("stops when its time is over", async () => {
-    const { code, errors } = await divisi(["run", "Which?", "--timeout", "300ms", ...hanging])
+    const { code, errors } = await divisi(["run", "Which?", "--timeout", "300ms", "--silence", "1m", ...hanging])
     assert.strictEqual(code, 3)
     assert.include(errors, "time limit")
   })

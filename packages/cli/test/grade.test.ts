@@ -23,9 +23,9 @@ describe("divisi grade", () => {
     assert.strictEqual(code, 1)
   })
 
-  it("ends a line at a line feed alone", async () => {
+  it("ends a line at a line feed alone, and ignores a byte order mark", async () => {
     const input = ["4\u20282", "4\u20292", "42"].map((answer) => JSON.stringify({ gold: "42", answer })).join("\n")
-    const { output } = await divisi(["grade", "--lines"], { input })
+    const { output } = await divisi(["grade", "--lines"], { input: `\ufeff${input}` })
     assert.lengthOf(output.trim().split("\n"), 3)
     assert.notInclude(output, "not JSON")
   })

@@ -173,11 +173,16 @@ const parse = (text: string, seal: ReadOptions["seal"]): { readonly json?: unkno
 }
 
 /**
- * Yields the lines of text that arrives in chunks, for example from standard input. Errors refer to the text as `file`.
+ * Yields the lines of text that arrives in chunks, for example from standard input, without a byte order mark. Errors
+ * refer to the text as `file`.
  * As in a file, only a line feed ends a line: the other line separators of Unicode may occur within JSON.
  */
 export async function* textsOf(file: string, pieces: AsyncIterable<string>): AsyncGenerator<string> {
-  for await (const { text } of linesOf(file, pieces)) yield text
+  let isFirst = true
+  for await (const { text } of linesOf(file, pieces)) {
+    yield isFirst && text.startsWith("\ufeff") ? text.slice(1) : text
+    isFirst = false
+  }
 }
 
 /**

@@ -1,8 +1,9 @@
 /** Parses task lists: comma-separated ids, files with one id per line, or JSON Lines files with ids or questions. */
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync } from "node:fs"
 import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
+import * as TextFile from "../invocation/TextFile.ts"
 import * as Suites from "./Suites.ts"
 
 const entryOf = (line: string): string | Task.Task => {
@@ -19,7 +20,7 @@ const entryOf = (line: string): string | Task.Task => {
 export const read = (file: string): Effect.Effect<ReadonlyArray<string | Task.Task>, Failure> =>
   Effect.try({
     try: () =>
-      readFileSync(file, "utf8")
+      TextFile.read(file)
         .split("\n")
         .map((line) => line.trim())
         .filter((line) => line !== "")

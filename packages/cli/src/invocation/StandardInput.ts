@@ -3,6 +3,7 @@ import { fstatSync } from "node:fs"
 import { createInterface } from "node:readline"
 import * as Effect from "effect/Effect"
 import { type Failure, messageOf, usage } from "./Failure.ts"
+import * as TextFile from "./TextFile.ts"
 
 /**
  * Reads standard input to the end. With `patience` (in milliseconds), returns `undefined` if the first byte takes
@@ -25,7 +26,7 @@ export const read = (patience?: number): Effect.Effect<string | undefined, Failu
       stop()
       resume(Effect.succeed(text))
     }
-    const finish = () => end(Buffer.concat(chunks).toString("utf8"))
+    const finish = () => end(TextFile.decode(Buffer.concat(chunks)))
     const fail = (error: Error) => {
       stop()
       resume(Effect.fail(usage(`Cannot read standard input: ${messageOf(error)}.`)))

@@ -1,11 +1,11 @@
 /** `divisi replay`: displays a recorded run as if it were live. */
-import { readFileSync } from "node:fs"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
 import * as Output from "../invocation/Output.ts"
 import * as StandardInput from "../invocation/StandardInput.ts"
+import * as TextFile from "../invocation/TextFile.ts"
 import * as PlainView from "../view/PlainView.ts"
 import * as View from "../view/View.ts"
 import type { Input } from "./flags.ts"
@@ -15,7 +15,7 @@ const readText = (file: string): Effect.Effect<string, Failure> =>
   file === "-"
     ? Effect.map(StandardInput.read(), (text) => text ?? "")
     : Effect.try({
-        try: () => readFileSync(file, "utf8"),
+        try: () => TextFile.read(file),
         catch: (error) => usage(`Cannot read the recording: ${messageOf(error)}.`)
       })
 

@@ -1,9 +1,9 @@
 /** Determines the question of a run: from the arguments, a file, standard input, or the built-in default. */
-import { readFileSync } from "node:fs"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
 import * as StandardInput from "../invocation/StandardInput.ts"
+import * as TextFile from "../invocation/TextFile.ts"
 
 /**
  * The default question. It has two independent parts and a third that depends on both, so its plan contains concurrent
@@ -24,7 +24,7 @@ const notEmpty = (text: string, source: string): Effect.Effect<string, Failure> 
 
 const fromFile = (file: string): Effect.Effect<string, Failure> =>
   Effect.try({
-    try: () => readFileSync(file, "utf8"),
+    try: () => TextFile.read(file),
     catch: (error) => usage(`Cannot read the question: ${messageOf(error)}.`)
   }).pipe(Effect.flatMap((text) => notEmpty(text, file)))
 

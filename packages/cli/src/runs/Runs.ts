@@ -12,6 +12,7 @@ import * as ConfigFile from "../config/ConfigFile.ts"
 import type { Config } from "../config.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
+import * as TextFile from "../invocation/TextFile.ts"
 import * as Run from "../run/Run.ts"
 import * as Journals from "../stores/Journals.ts"
 import * as RunOptions from "../team/RunOptions.ts"
@@ -143,7 +144,7 @@ const textIn = (flag: string, file: string): Effect.Effect<string, Failure> =>
   Effect.try({
     try: () => {
       if (fs.statSync(file).size > mostText) throw new Error("it is larger than 10 MB")
-      return fs.readFileSync(file, "utf8").trimEnd()
+      return TextFile.read(file).trimEnd()
     },
     catch: (error) => usage(`${flag}: ${file} cannot be read: ${error instanceof Error ? error.message : error}`)
   })

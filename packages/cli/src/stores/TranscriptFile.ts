@@ -1,10 +1,11 @@
 /** Reads transcripts from files and writes them atomically. */
-import { accessSync, constants, readdirSync, readFileSync, statSync } from "node:fs"
+import { accessSync, constants, readdirSync, statSync } from "node:fs"
 import path from "node:path"
 import type { Transcript } from "@divisi/core"
 import { Sealed, WholeFile } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
+import * as TextFile from "../invocation/TextFile.ts"
 
 /** Checks that a transcript can be written to a file, before a run is paid for. */
 export const prepare = (file: string): Effect.Effect<void, Failure> =>
@@ -41,7 +42,7 @@ export const read = (file: string): Effect.Effect<Transcript.Transcript, Failure
   Effect.gen(function* () {
     const Wire = yield* Effect.promise(() => import("@divisi/core/Wire"))
     const text = yield* Effect.try({
-      try: () => readFileSync(file, "utf8"),
+      try: () => TextFile.read(file),
       catch: (error) => usage(`Cannot read the transcript: ${messageOf(error)}.`)
     })
     const value = yield* Effect.try({

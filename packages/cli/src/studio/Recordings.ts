@@ -1,11 +1,12 @@
 /** Finds the runs below a folder, in transcripts, event files and journals. Files are read on demand. */
-import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs"
+import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs"
 import path from "node:path"
 import { setImmediate } from "node:timers/promises"
 import type { RunEvent, Transcript } from "@divisi/core"
 import * as Wire from "@divisi/core/Wire"
 import { Summary } from "@divisi/studio"
 import * as Result from "effect/Result"
+import * as TextFile from "../invocation/TextFile.ts"
 import * as Recording from "../replay/Recording.ts"
 
 /** A run recorded in a file. */
@@ -41,7 +42,7 @@ const beginning = (file: string): string => {
   const descriptor = openSync(file, "r")
   try {
     const bytes = Buffer.alloc(4_096)
-    return bytes.toString("utf8", 0, readSync(descriptor, bytes, 0, bytes.length, 0))
+    return TextFile.decode(bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, 0)))
   } finally {
     closeSync(descriptor)
   }
@@ -53,7 +54,7 @@ const mayBeRun = (file: string): boolean => statSync(file).size <= maxBytes && /
 export const transcriptIn = (file: string): Transcript.Transcript | undefined => {
   try {
     if (!mayBeRun(file)) return undefined
-    const read = Recording.read(readFileSync(file, "utf8"))
+    const read = Recording.read(TextFile.read(file))
     return Result.isSuccess(read) ? read.success.run : undefined
   } catch {
     return undefined
@@ -63,7 +64,7 @@ export const transcriptIn = (file: string): Transcript.Transcript | undefined =>
 /** Reads events from a file. Returns `undefined` if the file contains a transcript. */
 export const eventsIn = (file: string): ReadonlyArray<RunEvent.RunEvent> | undefined => {
   if (!/\.(nd|jsonl)/.test(path.extname(file))) return undefined
-  const read = Wire.decodeRunEvents(readFileSync(file, "utf8"))
+  const read = Wire.decodeRunEvents(TextFile.read(file))
   return Result.isSuccess(read) ? read.success : undefined
 }
 

@@ -3,7 +3,6 @@
  * `schema:invoice.schema.json`, `grader`, or a worker in the pool that judges answers. A run can have several named
  * checks, which plans can apply.
  */
-import { readFileSync } from "node:fs"
 import { Check, Elapsed, Grader, Seed } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -11,6 +10,7 @@ import * as ProcessGroup from "@divisi/files/ProcessGroup"
 import * as Effect from "effect/Effect"
 import type { Config } from "../config.ts"
 import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
+import * as TextFile from "../invocation/TextFile.ts"
 
 /** Timeout for a check command, in milliseconds. */
 const timeoutMillis = 60_000
@@ -43,7 +43,7 @@ const byCommand =
 
 const bySchema = (whose: string, file: string): Effect.Effect<Check.Check, Failure> =>
   Effect.try({
-    try: () => Check.matches(JSON.parse(readFileSync(file, "utf8"))),
+    try: () => Check.matches(JSON.parse(TextFile.read(file))),
     catch: (error) => usage(`${whose}: cannot use the schema ${file}: ${messageOf(error, file)}.`)
   })
 

@@ -31,6 +31,9 @@ export const resultOf = (reader: Reader, line: string): string => {
   return JSON.stringify({ ok: false, error: { line: at, column, message } })
 }
 
+/** Decodes a line without a byte order mark. */
+const utf8 = new TextDecoder()
+
 /**
  * Generates the results for all lines, in pieces as large as the input chunks. A line of more than
  * `JsonLines.longestLine` bytes throws a `LineError` that contains the name `file`.
@@ -52,7 +55,7 @@ export async function* results(reader: Reader, file: string, chunks: AsyncIterab
     begun = []
     length = 0
     number += 1
-    return `${resultOf(reader, line.toString("utf8"))}\n`
+    return `${resultOf(reader, utf8.decode(line))}\n`
   }
   for await (const chunk of chunks) {
     let text = ""

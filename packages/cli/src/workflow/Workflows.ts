@@ -1,11 +1,11 @@
 /** `divisi workflow check`, `render` and `read`: parse a model's output as a workflow. */
-import { readFileSync } from "node:fs"
 import type { Workflow } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
 import * as StandardInput from "../invocation/StandardInput.ts"
+import * as TextFile from "../invocation/TextFile.ts"
 import * as Completion from "./Completion.ts"
 import type { Format, Reading } from "./flags.ts"
 
@@ -14,7 +14,7 @@ const readText = (file: string): Effect.Effect<string, Failure> =>
   file === "-"
     ? Effect.map(StandardInput.read(), (text) => text ?? "")
     : Effect.try({
-        try: () => readFileSync(file, "utf8"),
+        try: () => TextFile.read(file),
         catch: (error) => usage(`Cannot read the completion: ${messageOf(error)}.`)
       })
 
