@@ -439,11 +439,26 @@ describe("fork", () => {
     assert.deepStrictEqual([spend.calls, called.length], [1, 5])
   })
 
+  it("refuses an answer that is no list for a step that gives one", async () => {
+    const list = worker({ id: "list", capabilities: { jsonSchema: true }, answer: () => '["a", "b"]' })
+    const plan = policy("map", () => ({ steps: [step(0, [], { gives: { list: 2 } }), step(0, [], { each: 0 })] }))
+    const options = { pool: [list], policy: plan }
+    const { transcript } = await conduct({ ...options, question })
+    for (const [answer, why] of [
+      ["none", "it is not JSON"],
+      ["[1, 2, 3]", "it has 3 items; the maximum is 2"]
+    ]) {
+      const forked = fork({ ...options, transcript, at: { round: 0, step: 0 }, answer })
+      assert.include(await forked.then(() => "", String), `Step 0 gives a list, but the answer does not: ${why}`)
+    }
+  })
+
   it.each([
     [{ at: { round: 0, step: 9 } }, "has no step 9 in round 0"],
     [{ at: { round: 0, step: 0, item: "1" } }, 'has no item "1"'],
     [{ at: { round: 0, step: 0 }, change: { worker: "bb" } }, 'worker "bb" is not in the pool'],
     [{ at: { round: 0, step: 0, nested: { round: 0, step: 0 } } }, "There is no nested run in step 0 of round 0."],
+    [{ at: { round: 0, step: 0 }, answr: "42" }, 'fork: option "answr" does not exist. Did you mean "answer"?'],
     [{ at: 3 }, "{ round, step }"]
   ] as const)("refuses %j", async (cut, why) => {
     const { member } = team()

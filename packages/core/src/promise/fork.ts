@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Options from "../Options.ts"
 import type * as Conductor from "../run/Conductor.ts"
 import { withJournaledRun } from "../run/journaled.ts"
-import { type ConductOptions, type ConductResult, conduct } from "./runs.ts"
+import { type ConductOptions, type ConductResult, conducted } from "./runs.ts"
 
 /**
  * Options for {@link fork}. Identify the original run by its `transcript`, or by its `runId` and the `journal` that
@@ -82,5 +82,6 @@ export const fork = async <A = unknown>({
     withJournaledRun(({ forked }) => forked({ ...from, answer, at, change, plan }, ids, forkId, options.journal))
   )
   const resume = { transcript: cut.transcript, results: {} }
-  return conduct({ ...options, seed: options.seed ?? cut.seed, question: cut.transcript.task, runId: forkId, resume })
+  const seed = options.seed ?? cut.seed
+  return conducted("fork", { ...options, seed, question: cut.transcript.task, runId: forkId, resume })
 }

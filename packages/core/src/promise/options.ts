@@ -128,9 +128,16 @@ export const checkResults = (results: object = {}): void => {
   Options.check("resume", { results }, { results: shape })
 }
 
-/** Throws an `OptionsError` if the options are invalid. */
+/** Options of `resume` and `fork` in addition to those of `conduct`, for suggestions. The functions validate them. */
+const ownOptions: Readonly<Record<string, ReadonlyArray<string>>> = {
+  resume: ["transcript", "results"],
+  fork: ["transcript", "at", "answer", "change", "plan", "forkId"]
+}
+
+/** Throws an `OptionsError` if the options are invalid. `what` is the function that the caller used. */
 export const checkOptions = (what: string, options: ConductOptions): void => {
-  Options.check(what, options, table)
+  const own = ownOptions[what]?.map((name) => [name, Options.anything])
+  Options.check(what, options, own ? { ...table, shape: { ...shape, ...Object.fromEntries(own) } } : table)
   const { output } = options
   if (output !== undefined && isFormat(output) && output.type === "json-schema") {
     const detail = Options.problemOf(output, namedShape, "output")

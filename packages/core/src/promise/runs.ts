@@ -316,7 +316,14 @@ export const resume = async <A = unknown>({
     runId: id
   } = await Effect.runPromise(withJournaledRun(({ resumed }) => resumed(from, options.journal)))
   const seed = options.seed ?? begun?.seed
-  return conduct({ ...options, seed, question: past.transcript.task, runId: id, resume: past })
+  return conducted("resume", { ...options, seed, question: past.transcript.task, runId: id, resume: past })
+}
+
+/** Runs to completion. Errors in options name the function that the caller used. */
+export const conducted = async <A = unknown>(what: string, options: ConductOptions<A>): Promise<ConductResult<A>> => {
+  const { listener, transcript } = record()
+  const { result } = start(what, options, listener)
+  return withTranscript(options, usable(await result), transcript)
 }
 
 /**
@@ -342,11 +349,8 @@ export const resume = async <A = unknown>({
  * result.ending === "answered" && result.answer.length // => 2
  * ```
  */
-export const conduct = async <A = unknown>(options: ConductOptions<A>): Promise<ConductResult<A>> => {
-  const { listener, transcript } = record()
-  const { result } = start("conduct", options, listener)
-  return withTranscript(options, usable(await result), transcript)
-}
+export const conduct = async <A = unknown>(options: ConductOptions<A>): Promise<ConductResult<A>> =>
+  conducted("conduct", options)
 
 /**
  * Throws the journal's error if the journal failed before the run started. In that case there is no transcript to

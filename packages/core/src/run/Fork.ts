@@ -19,11 +19,12 @@ import {
   type Transcript
 } from "../events/Transcript.ts"
 import { defined } from "../Fields.ts"
+import { listShape } from "../loop/lists.ts"
 import { OptionsError } from "../Options.ts"
 import type { Policy, Revising, Revision } from "../policy/Policy.ts"
 import * as Policies from "../policy/Policy.ts"
 import { noUsage } from "../task/Usage.ts"
-import { axesOf, sharedItem, waitsFor } from "../workflow/program.ts"
+import { axesOf, listOf, sharedItem, waitsFor } from "../workflow/program.ts"
 import { byOrdinals, type Step, type StepInput, type Workflow, type WorkflowInput } from "../workflow/Workflow.ts"
 import { read, write } from "../workflow/WorkflowText.ts"
 
@@ -34,7 +35,10 @@ import { read, write } from "../workflow/WorkflowText.ts"
 /** The step to fork at, and the changes to make. If `at.nested` is set, the fork point is a step of the nested run. */
 export interface Cut {
   readonly at: Place
-  /** Replacement answer for the step. If set, no worker is called for the step. */
+  /**
+   * Replacement answer for the step. If set, no worker is called for the step, unless the answer fails the step's check
+   * or does not match its shape. The answer of a step that gives a list must be such a list.
+   */
   readonly answer?: string | undefined
   /** Step fields to override in the plan, such as the worker (by index or id) or the subtask. */
   readonly change?: Partial<StepInput> | undefined
@@ -214,7 +218,7 @@ const cutAt = (
     at.item,
     [...planned.keys()].filter((index) => index !== at.step && !isSameStep(planned[index], recorded.steps[index]))
   )
-  const given = isWhole ? answered(of, ids[planned[at.step]?.worker ?? -1]) : within(item ?? record, of, ids, runId)
+  const given = isWhole ? answered(of, planned[at.step], ids) : within(item ?? record, of, ids, runId)
   if (Result.isFailure(given)) return Result.fail(given.failure)
   const { steps: free } = freeRound(round, runId)
   const steps = planned.map(({ worker }, index) => {
@@ -244,9 +248,17 @@ const cutAt = (
 type Replaced = ((record: StepRecord) => StepRecord) | undefined
 
 /** Returns a record with the replacement answer, so that the step does not call a worker. */
-const answered = ({ answer, at }: Cut, worker: string | undefined): Result.Result<Replaced, OptionsError> => {
+const answered = (
+  { answer, at }: Cut,
+  planned: Step | undefined,
+  ids: ReadonlyArray<string>
+): Result.Result<Replaced, OptionsError> => {
   if (answer === undefined) return Result.succeed(undefined)
+  const worker = ids[planned?.worker ?? -1]
   if (worker === undefined) return wrong(`Step ${at.step} is a nested run; to answer it, also change its worker.`)
+  const list = listOf(planned?.gives)
+  const read = list === undefined ? undefined : listShape(list).read(answer)
+  if (read?.isRight === false) return wrong(`Step ${at.step} gives a list, but the answer does not: ${read.why}.`)
   return Result.succeed((record) => ({
     ...waiting(record.step, record.worker),
     ...defined({ item: record.item }),
