@@ -3,9 +3,10 @@ import { spawn } from "node:child_process"
 import fs from "node:fs"
 import { createServer } from "node:http"
 import path from "node:path"
+import { PostgresServer } from "@divisi/testkit/journals"
 import { assert, describe, it } from "@effect/vitest"
 import { describe as describeCommands } from "../src/Cli.ts"
-import { config, inFolder } from "./process.ts"
+import { config, inFolder, modesIn, openToOthers } from "./process.ts"
 
 const described = await describeCommands()
 
@@ -16,7 +17,11 @@ interface Machine {
   /** Runs a command in the folder `work`, with a home of its own and a umask. */
   readonly divisi: (
     args: ReadonlyArray<string>,
-    options?: { readonly input?: string; readonly onOutput?: (output: string, stop: () => void) => void }
+    options?: {
+      readonly input?: string
+      readonly environment?: Readonly<Record<string, string>>
+      readonly onOutput?: (output: string, stop: () => void) => void
+    }
   ) => Promise<string>
   readonly used: Set<string>
 }
@@ -32,12 +37,12 @@ const machine = (folder: string, umask: string): Machine => {
   return {
     folder,
     used,
-    divisi: (args, { input = "", onOutput } = {}) =>
+    divisi: (args, { input = "", environment: own, onOutput } = {}) =>
       new Promise((resolve, reject) => {
         for (let length = 1; length <= 2; length += 1) used.add(args.slice(0, length).join(" "))
         const command = `umask ${umask}; exec "$0" "$@"`
         const node = [process.execPath, "--conditions=@divisi/source", main, ...args]
-        const child = spawn("sh", ["-c", command, ...node], { cwd: work, env: environment })
+        const child = spawn("sh", ["-c", command, ...node], { cwd: work, env: { ...environment, ...own } })
         let output = ""
         for (const stream of [child.stdout, child.stderr]) {
           stream.setEncoding("utf8").on("data", (text) => {
@@ -84,6 +89,29 @@ const useServer = async (url: string): Promise<void> => {
   await (await post(`/runs/${chat.headers.get("x-divisi-run")}/rating`, { rating: "up" })).text()
 }
 
+const useCluster = async ({ divisi }: Machine, database: string): Promise<void> => {
+  const environment = { DIVISI_DATABASE: database }
+  const cluster = (...args: ReadonlyArray<string>) => divisi(["cluster", ...args], { environment })
+  const address = `127.0.0.1:${await PostgresServer.freePort()}`
+  const use = async () => {
+    await cluster("submit", "What is 2 plus 2?", "--run-id", "c1", "--follow")
+    await cluster("follow", "c1")
+    await cluster("cancel", "c1")
+    await cluster("status")
+    await cluster("drain", address)
+    await cluster("purge", "--older-than", "1d")
+  }
+  await cluster("migrate")
+  let using: Promise<void> | undefined
+  await divisi(["cluster", "work", "--address", address, "--config", "none"], {
+    environment,
+    onOutput: (output, stop) => {
+      if (output.includes("Executing runs")) using ??= use().finally(stop)
+    }
+  })
+  await using
+}
+
 const useAll = async ({ divisi, folder }: Machine): Promise<void> => {
   const work = path.join(folder, "work")
   const quick = ["--config", config("quick")]
@@ -104,6 +132,8 @@ const useAll = async ({ divisi, folder }: Machine): Promise<void> => {
     }
   })
   await using
+  await divisi(["runs", "fork", "r1", "--at", "0.0", ...quick])
+  await divisi(["studio", "run.json", "--export", "page"])
   await divisi(["runs", "delete", "r1"])
   const made = await divisi(["key", "make", "a", "--max-cost", "1", "--json"])
   await divisi(["key", "adjust", JSON.parse(made).id, "--by", "0.5", "--reason", "a test"])
@@ -146,58 +176,59 @@ const useAll = async ({ divisi, folder }: Machine): Promise<void> => {
   await divisi(["help"])
 }
 
+/** `ownPool.test.ts` checks the modes of their files. They need a vendor. */
+const ofPools = ["pool record", "pool train", "pool verdict"]
+
 /**
  * They write source code, which follows the umask since people share it, and they start a package manager, which must not
  * be given this test's home: it would install this repository again.
  */
 const ofSources = ["init", "provider new", "gym verifiers"]
 
-const modesIn = (folder: string) =>
-  fs
-    .readdirSync(folder, { recursive: true, withFileTypes: true })
-    .map((entry) => path.join(entry.parentPath, entry.name))
-    .map((whole) => [path.relative(folder, whole), fs.lstatSync(whole)] as const)
-
-describe.skipIf(process.platform === "win32")("the files of all commands", () => {
-  // With no umask at all: whatever is private then is private with any.
-  it(
-    "are their user's alone with the umask 000",
-    () =>
-      inFolder(async (folder) => {
-        const all = machine(folder, "000")
-        await useAll(all)
-        assert.deepStrictEqual(
-          leaves(described).filter((name) => !all.used.has(name) && !ofSources.includes(name)),
-          [],
-          "commands that this test does not use"
-        )
-        const made = modesIn(folder).filter(([name]) => !["work", "home", "tmp"].includes(name))
-        const open = made.filter(([, { mode }]) => (mode & 0o077) !== 0)
-        assert.deepStrictEqual(
-          open.map(([name, { mode }]) => `${name} ${(mode & 0o777).toString(8)}`),
-          []
-        )
-        // The expected files were written.
-        const names = made.map(([name]) => name).join("\n")
-        for (const name of [
-          "home/.local/share/divisi/runs.sqlite",
-          "home/.local/share/divisi/responses.sqlite",
-          "home/.local/share/divisi/outcomes.jsonl",
-          "home/.local/share/divisi/keys.json",
-          "home/.local/share/divisi/accounts.sqlite",
-          "home/.cache/divisi/models/127.0.0.1_",
-          "work/run.json",
-          "work/cache.sqlite",
-          "work/named/runs.sqlite",
-          "work/session.html",
-          "work/trained/",
-          "work/first/",
-          "work/decisions.jsonl",
-          "work/learned.svg"
-        ]) {
-          assert.include(names, name)
-        }
-      }),
-    600_000
-  )
-})
+describe.skipIf(process.platform === "win32" || PostgresServer.find() === undefined)(
+  "the files of all commands",
+  () => {
+    // With no umask at all: whatever is private then is private with any.
+    it(
+      "are their user's alone with the umask 000",
+      () =>
+        inFolder(async (folder) => {
+          const all = machine(folder, "000")
+          await useAll(all)
+          const database = await PostgresServer.start()
+          await useCluster(all, database.url).finally(database.stop)
+          const others = [...ofSources, ...ofPools]
+          assert.deepStrictEqual(
+            leaves(described).filter((name) => !all.used.has(name) && !others.includes(name)),
+            [],
+            "commands that this test does not use"
+          )
+          const made = new Map(modesIn(folder))
+          for (const name of ["work", "home", "tmp"]) made.delete(name)
+          assert.deepStrictEqual(openToOthers(made), [])
+          // The expected files were written.
+          const names = [...made.keys()].join("\n")
+          for (const name of [
+            "home/.local/share/divisi/runs.sqlite",
+            "home/.local/share/divisi/responses.sqlite",
+            "home/.local/share/divisi/outcomes.jsonl",
+            "home/.local/share/divisi/keys.json",
+            "home/.local/share/divisi/accounts.sqlite",
+            "home/.cache/divisi/models/127.0.0.1_",
+            "work/run.json",
+            "work/cache.sqlite",
+            "work/named/runs.sqlite",
+            "work/session.html",
+            "work/page/index.html",
+            "work/trained/",
+            "work/first/",
+            "work/decisions.jsonl",
+            "work/learned.svg"
+          ]) {
+            assert.include(names, name)
+          }
+        }),
+      600_000
+    )
+  }
+)

@@ -1,9 +1,9 @@
 /** `divisi pool record`, `train` and `verdict`: a Conductor for one's own pool, over HTTP. */
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { OpenAiChat, Script, WireServer } from "@divisi/testkit/providers"
 import { assert, describe, it } from "vitest"
-import { divisi, inFolder } from "./process.ts"
+import { divisi, inFolder, modesIn, openToOthers } from "./process.ts"
 
 const topics = ["moon", "sea", "rain", "wind", "forest", "city", "river", "snow", "desert", "garden", "road", "star"]
 
@@ -88,13 +88,15 @@ describe.concurrent("a Conductor for one's own pool", () => {
       const training = JSON.parse(trained.output)
       assert.strictEqual(training.trained + training.heldOut, 80)
       assert.lengthOf(training.chosen, 2)
-      assert.strictEqual(statSync(path.join(folder, "pool/head.json")).mode & 0o777, 0o600)
 
       const verdict = await ask("pool", "verdict", "pool")
       assert.strictEqual(verdict.code, 0, verdict.errors)
       assert.match(verdict.output, /^head:pool\/head\.json is worth it at equal tokens: \+\d+\.\d points/m)
       const { report, verdict: sentence } = JSON.parse((await ask("pool", "verdict", "pool", "--json")).output)
       assert.include(sentence, "is worth it")
+      const modes = modesIn(path.join(folder, "pool"))
+      assert.isTrue(modes.has("head.json"))
+      assert.deepStrictEqual(openToOthers(modes), [])
       assert.strictEqual(report.benchmarks[0].selected, training.heldOut)
       assert.strictEqual(calls(), 320)
 

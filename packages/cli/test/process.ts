@@ -1,6 +1,6 @@
 /** Runs `divisi` as a process of its own, as a person would. */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
-import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs"
+import { closeSync, lstatSync, mkdtempSync, openSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { command } from "./command.ts"
@@ -85,3 +85,16 @@ export const inFolder = async <A>(use: (folder: string) => Promise<A>): Promise<
     rmSync(folder, { recursive: true, force: true })
   }
 }
+
+/** Paths of all files and folders below a folder, with their modes. */
+export const modesIn = (folder: string): ReadonlyMap<string, number> =>
+  new Map(
+    readdirSync(folder, { recursive: true, withFileTypes: true }).map(({ name, parentPath }) => {
+      const file = path.join(parentPath, name)
+      return [path.relative(folder, file), lstatSync(file).mode & 0o777] as const
+    })
+  )
+
+/** Those of {@link modesIn} that other users may access, with their modes in octal. */
+export const openToOthers = (modes: ReadonlyMap<string, number>): ReadonlyArray<string> =>
+  [...modes].filter(([, mode]) => (mode & 0o077) !== 0).map(([name, mode]) => `${name} ${mode.toString(8)}`)

@@ -1,5 +1,5 @@
 /** `divisi studio`: serves the app with the runs from a folder or a journal, or exports it. */
-import { existsSync, mkdirSync } from "node:fs"
+import { existsSync } from "node:fs"
 import path from "node:path"
 import { Journal, Transcript } from "@divisi/core"
 import { JournalStream } from "@divisi/core/streams"
@@ -148,10 +148,7 @@ const exportTo = Effect.fnUntraced(function* (
     yield* put(out, yield* built(() => Export.onePage(runs, more)))
   } else {
     const files = yield* built(() => Export.folder(runs, more))
-    yield* Effect.try({
-      try: () => mkdirSync(out, { recursive: true }),
-      catch: (error) => failed(`Cannot write the page: ${messageOf(error)}.`)
-    })
+    yield* Effect.mapError(WholeFile.makeFolder(out), ({ message }) => failed(`Cannot write the page. ${message}`))
     yield* Effect.forEach(files, ([name, text]) => put(path.join(out, name), text), { discard: true })
   }
   write(`${out}: ${runs.length} ${runs.length === 1 ? "run" : "runs"}`)
