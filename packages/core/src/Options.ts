@@ -126,8 +126,16 @@ export const kindOf = (value: unknown): string => {
   if (typeof value === "function") return "a function"
   if (Array.isArray(value)) return "a list"
   if (value instanceof Promise) return "a promise (await it)"
+  if (isObject(value) && Symbol.iterator in value) return `a ${Object.prototype.toString.call(value).slice(8, -1)}`
   return typeof value === "object" && value !== null ? "an object" : String(value)
 }
+
+/**
+ * Whether a value has named fields: an object that is no list, promise or collection such as a `Map` or `Headers`, whose
+ * entries are not fields.
+ */
+const hasFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  isRecord(value) && !(Symbol.iterator in value) && !(value instanceof Promise)
 
 // -------------------------------------------------------------------------------------------------------------------
 // Checks
@@ -296,7 +304,7 @@ const problemOfOptions = (options: Readonly<Record<string, unknown>>, table: Tab
 }
 
 const problemOfEach = (value: unknown, { each, kind }: Each, path: string): string | undefined => {
-  const isRight = kind === "list" ? Array.isArray(value) : isRecord(value)
+  const isRight = kind === "list" ? Array.isArray(value) : hasFields(value)
   if (!isRight) return `"${path}" must be ${kind === "list" ? "a list" : "an object"}, not ${kindOf(value)}.`
   for (const key of Object.keys(value as object)) {
     const at = kind === "list" ? `${path}[${key}]` : `${path}.${shortest(key)}`
@@ -321,7 +329,7 @@ export const problemOf = (value: unknown, row: Row, path: string): string | unde
     return wanted === undefined ? undefined : `"${path}" must be ${wanted}, not ${kindOf(value)}.`
   }
   if (isStructure(row) && (row.kind === "list" || row.kind === "record")) return problemOfEach(value, row, path)
-  if (!isRecord(value)) return `"${path}" must be an object, not ${kindOf(value)}.`
+  if (!hasFields(value)) return `"${path}" must be an object, not ${kindOf(value)}.`
   if (isStructure(row) && row.kind === "variants") return problemOfVariant(value, row, path)
   return problemOfOptions(value, tableOf(row as Table | Shape), `${path}.`)
 }
@@ -354,7 +362,7 @@ export const problemOf = (value: unknown, row: Row, path: string): string | unde
  */
 export const check = (what: string, options: unknown, row: Table | Shape): void => {
   const table = tableOf(row)
-  if (!isRecord(options)) {
+  if (!hasFields(options)) {
     const { required = Object.keys(table.shape) } = table
     const detail = `it takes a single options object, ${what}({ ${required.join(", ")} }), not ${kindOf(options)}.`
     throw new OptionsError({ what, detail })

@@ -75,6 +75,9 @@ describe("the checker of options", () => {
     ],
     ["no list", { ...ask, members: { id: "a" } }, '"members" must be a list, not an object.'],
     ["a list for an object", { ...ask, limits: [] }, '"limits" must be an object, not a list.'],
+    ["headers of the Fetch API", { ...ask, headers: new Headers({ a: "b" }) }, "must be an object, not a Headers."],
+    ["a map for options", new Map(), "it takes a single options object, make({ question }), not a Map."],
+    ["a promise of options", Promise.resolve(ask), "not a promise (await it)."],
     ["a value of a record", { ...ask, headers: { "x-a": 1 } }, '"headers.x-a" must be a text, not 1.'],
     ["an option without what it needs", { ...ask, threshold: 1 }, '"threshold" needs "critic".'],
     [

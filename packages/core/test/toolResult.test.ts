@@ -121,11 +121,19 @@ const values: Readonly<Record<string, readonly [value: () => unknown, shown: unk
   ]
 }
 
+/** A list that throws an error if any of its values is read. */
+const unreadable = (length: number) =>
+  Object.defineProperty(new Array(length), 0, {
+    get: () => {
+      throw new Error("read")
+    }
+  })
+
 const refused: Readonly<Record<string, readonly [value: () => unknown, named: RegExp]>> = {
   "a function": [() => () => 1, /^The tool returned a function, which cannot be converted to text\.$/],
   "a symbol": [() => Symbol("a"), /a symbol/],
   "an object of functions": [() => ({ a: () => 1 }), /an object with only functions/],
-  "an instance without fields": [() => new (class Empty {})(), /a Empty without fields/],
+  "an instance without fields": [() => new (class Empty {})(), /an Empty without fields/],
   "an instance that hides its fields": [() => new Hidden(), /a Hidden without fields/],
   "a weak map": [() => new WeakMap(), /a WeakMap/],
   "a promise in an object": [() => ({ a: { b: [Promise.resolve(1)] } }), /a promise \(await it\) at a\.b\[0\]/],
@@ -138,7 +146,9 @@ const refused: Readonly<Record<string, readonly [value: () => unknown, named: Re
   "bytes that are no text": [() => Buffer.from([0xff, 0xfe, 0]), /of 3 bytes that are not text/],
   "a circular object": [() => circular, /an object that contains itself at self\.circular/],
   "a deep object": [() => JSON.parse(`${"[".repeat(1_000)}${"]".repeat(1_000)}`), /more than 200 levels/],
-  "a wide object": [() => Array.from({ length: 300_000 }, () => 0), /more than 200000 values/],
+  "a wide object": [() => [Array.from({ length: 300_000 }, () => 0)], /more than 200000 values/],
+  "a list whose length alone is too large": [() => unreadable(300_000), /more than 200000 values/],
+  "a large map": [() => new Map(Array.from({ length: 100_001 }, (_, at) => [at, at])), /a Map of more than 100000/],
   "an endless generator": [
     function* () {
       for (;;) yield 1

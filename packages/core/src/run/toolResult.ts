@@ -16,6 +16,8 @@ const maxRead = 10_000_000
 const maxValues = 200_000
 const maxDepth = 200
 
+const tooMany = `more than ${maxValues} values`
+
 /** Thrown for a value that cannot be converted. The message starts with its type. */
 class Unreadable extends Error {}
 
@@ -37,6 +39,12 @@ const nameOf = (value: object): string => {
   return name === "Object" && typeof maker === "string" && maker !== "" ? maker : name
 }
 
+/** Returns a value's type name with its article. */
+const kindOf = (value: object): string => {
+  const name = nameOf(value)
+  return `${/^[AEIO]/.test(name) ? "an" : "a"} ${name}`
+}
+
 // -------------------------------------------------------------------------------------------------------------------
 // JSON
 // -------------------------------------------------------------------------------------------------------------------
@@ -55,14 +63,14 @@ const pendingName = (value: object): string | undefined => {
     return "a promise (await it)"
   }
   if (Effect.isEffect(value)) return "an Effect (yield it)"
-  if (isA(value, Response) || isA(value, Blob) || isA(value, Request)) return `a ${nameOf(value)} (read it)`
+  if (isA(value, Response) || isA(value, Blob) || isA(value, Request)) return `${kindOf(value)} (read it)`
   if (hasMethod(value, Symbol.asyncIterator)) return `a stream (${nameOf(value)})`
-  if (isA(value, WeakMap) || isA(value, WeakSet) || isA(value, WeakRef)) return `a ${nameOf(value)}`
+  if (isA(value, WeakMap) || isA(value, WeakSet) || isA(value, WeakRef)) return kindOf(value)
   return undefined
 }
 
 const ofMap = (map: Iterable<readonly [unknown, unknown]>): unknown => {
-  const entries = [...map]
+  const entries = taken(map)
   return entries.every(([key]) => typeof key === "string") ? Object.fromEntries(entries) : entries
 }
 
@@ -79,10 +87,10 @@ const heldBy = (value: object): unknown => {
 }
 
 /** Collects the values of an iterable. Fails if there are too many, because the iterable may be infinite. */
-const taken = (values: Iterable<unknown>): ReadonlyArray<unknown> => {
-  const all: Array<unknown> = []
+const taken = <A>(values: Iterable<A>): ReadonlyArray<A> => {
+  const all: Array<A> = []
   for (const value of values) {
-    if (all.push(value) > maxPieces) refuse(`a ${nameOf(values)} of more than ${maxPieces} values`)
+    if (all.push(value) > maxPieces) refuse(`${kindOf(values)} of more than ${maxPieces} values`)
   }
   return all
 }
@@ -94,7 +102,7 @@ const jsonOf = (root: unknown): unknown => {
 
   const walk = (value: unknown, path: string): unknown => {
     count += 1
-    if (count > maxValues) refuse(`more than ${maxValues} values`)
+    if (count > maxValues) refuse(tooMany)
     if (typeof value === "bigint") return String(value)
     if (typeof value === "number") return Number.isFinite(value) ? value : String(value)
     if (typeof value === "function" || typeof value === "symbol") return undefined
@@ -124,7 +132,7 @@ const jsonOf = (root: unknown): unknown => {
     })
     const prototype: unknown = Object.getPrototypeOf(value)
     const isPlain = prototype === null || prototype === Object.prototype
-    if (read.length === 0 && !isPlain) refuse(`a ${nameOf(value)} without fields${at}`)
+    if (read.length === 0 && !isPlain) refuse(`${kindOf(value)} without fields${at}`)
     if (read.length === 0 && all.some(([, inner]) => inner !== undefined)) refuse(`an object with only functions${at}`)
     return Object.fromEntries(read)
   }
@@ -141,6 +149,8 @@ const ofValue = (value: unknown): ToolResult => {
   if (value === undefined) return { content: "(nothing)" }
   if (typeof value === "function" || typeof value === "symbol") return refuse(`a ${typeof value}`)
   if (isObject(value) && isError(value)) return ofError(value)
+  // The checks below read the whole list.
+  if (Array.isArray(value) && value.length > maxValues) refuse(tooMany)
   const problem = problemOf(value)
   if (problem === undefined) return { content: toContent(value as ContentInput) }
   if (Array.isArray(value) && value.some(isMedia))
@@ -241,7 +251,7 @@ const ofPieces = (pieces: ReadonlyArray<unknown>, what: string): ToolResult => {
 }
 
 const ofStream = async (stream: AsyncIterable<unknown>, signal: AbortSignal): Promise<ToolResult> =>
-  ofPieces(await piecesOf(stream, signal), `a ${nameOf(stream)}`)
+  ofPieces(await piecesOf(stream, signal), kindOf(stream))
 
 const ofResponse = async (response: Response, signal: AbortSignal): Promise<ToolResult> => {
   if (response.bodyUsed) return refuse("a Response whose body was already read")
@@ -265,7 +275,7 @@ const isIterator = (value: object): value is Iterable<unknown> =>
 
 const atOnce = (value: unknown): ToolResult => {
   if (!isObject(value) || Array.isArray(value)) return ofValue(value)
-  if (isBytes(value)) return ofBytes(bytesOf(value as ArrayBufferView), `a ${nameOf(value)}`)
+  if (isBytes(value)) return ofBytes(bytesOf(value as ArrayBufferView), kindOf(value))
   return isIterator(value) ? ofPieces(taken(value), "a generator") : ofValue(value)
 }
 
