@@ -65,7 +65,7 @@ export const notify = <A>(
 ): void => {
   try {
     const given = listener(value)
-    if (isPromiseLike(given)) given.then(undefined, (error) => onError(error, value))
+    if (given !== undefined && isPromiseLike(given)) given.then(undefined, (error) => onError(error, value))
   } catch (error) {
     onError(error, value)
   }

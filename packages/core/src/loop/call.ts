@@ -182,8 +182,11 @@ export type Call = (ask: Ask, at: At) => Effect.Effect<Answered, CallError>
 export type CallMiddleware = (next: Call) => Call
 
 /** Wraps a function in middleware. The first middleware is the outermost; `undefined` elements are skipped. */
-export const compose = <A>(middleware: ReadonlyArray<((next: A) => A) | undefined>, innermost: A): A =>
-  middleware.reduceRight<A>((next, one) => (one === undefined ? next : one(next)), innermost)
+export const compose = <A>(middleware: ReadonlyArray<((next: A) => A) | undefined>, innermost: A): A => {
+  let next = innermost
+  for (const one of middleware.toReversed()) if (one !== undefined) next = one(next)
+  return next
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // The way in

@@ -136,8 +136,8 @@ export const within = <A, E, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> => {
   // Entering a span replaces the tracer, so the carrying tracer must be installed inside.
-  const isReplaced = spans !== undefined || part.type === "run"
-  return withinSpan(spans, part, isCarried && isReplaced ? carrying(effect) : effect)
+  if (spans !== undefined) return withinSpan(spans, part, isCarried ? carrying(effect) : effect)
+  return isCarried && part.type === "run" ? carrying(effect) : effect
 }
 
 // -------------------------------------------------------------------------------------------------------------------

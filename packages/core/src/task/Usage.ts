@@ -182,11 +182,11 @@ const charactersOf = (message: Message): number => {
  * Estimates usage when the vendor does not report any, at four characters per token and 1,000 tokens per image or file.
  * The result is marked as `estimated`.
  */
-export const estimateUsage = (messages: ReadonlyArray<Message>, answer: string): Usage => ({
-  inputTokens: Math.ceil(messages.reduce((sum, message) => sum + charactersOf(message), 0) / 4),
-  outputTokens: Math.ceil(answer.length / 4),
-  estimated: true
-})
+export const estimateUsage = (messages: ReadonlyArray<Message>, answer: string): Usage => {
+  let characters = 0
+  for (const message of messages) characters += charactersOf(message)
+  return { inputTokens: Math.ceil(characters / 4), outputTokens: Math.ceil(answer.length / 4), estimated: true }
+}
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 
