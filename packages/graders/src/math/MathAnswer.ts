@@ -114,7 +114,7 @@ const labelled = (text: string): ReadonlyArray<Statement & { readonly from: numb
     .flatMap((match) => behindLabel(text, match) ?? [])
 
 const reversed =
-  /(?<![^\s(])(\$[^$\n]{1,80}\$|-?\d[\d.,/]*|\*\*[^*\n]{1,40}\*\*) (?:(?:is|must be) (?:thus |therefore |hence )?|as )(?:the|my|our) (?:final |correct |right )?answer\b(?! (?:to|of|for))|(?<![^\n])(-?\d[\d.,/]*) it is\b/gi
+  /(?<![^\s(])(\$[^$\n]{1,80}\$|-?\d[\d.,/]*|\*\*[^*\n]{1,40}\*\*) (?:(?:is|must be) (?:thus |therefore |hence )?|as )(?:(?:the|my|our) (?:final |correct |right )?answer\b(?! (?:to|of|for))|what (?:the (?:question|problem|task) (?:asks|asked|wants|wanted)|(?:we|you) (?:want|wanted|need|needed|were (?:looking|asked) for)))|(?<![^\n])(-?\d[\d.,/]*) it is\b/gi
 
 /** Finds answers that precede their label: "5 is the answer". */
 const before = (text: string): ReturnType<typeof labelled> =>
@@ -372,10 +372,16 @@ const alike: Readonly<Record<string, string>> = {
   ₖ: "_{k}"
 }
 
+/** Greek, whose question mark looks like a semicolon. */
+const greek = /\p{Script=Greek}{3}/u
+
 const inQuotation = /^(?: {0,3}>[^\n]*(?:\n|$)){2,}$/
 
 /** Normalizes digits to ASCII, and converts LaTeX displays and headings to Markdown. */
-const inPlainSigns = (text: string): string => {
+const inPlainSigns = (written: string): string => {
+  const text = greek.test(written)
+    ? written.replace(/(?<=\p{Script=Greek}[^;.!\n]{0,200});(?=\s*$|\s+\p{Lu})/gu, "?")
+    : written
   const digits = /[\u0660-\uff19]/.test(text)
     ? text.replace(/[٠-٩۰-۹०-९০-৯๐-๙０-９]/g, (digit) => {
         const code = digit.codePointAt(0)!
@@ -485,6 +491,9 @@ const assigned = (text: string): string | undefined => {
   return names.length > 1 ? values.join(", ") : undefined
 }
 
+/** A unit in words after a number. It belongs to the sentence that states the number. */
+const unitAtEnd = /(?<=^[-−]?\d[\d.,]*)\s+\p{L}+$/u
+
 /** Extracts the answer from prose without marks, if the last sentence with a value asserts it. */
 const inProse = (written: string): string | undefined => {
   const text = withPlainNumbers(written)
@@ -505,7 +514,9 @@ const inProse = (written: string): string | undefined => {
   const at = inBold === -1 ? said.lastIndexOf(content) : inBold + 2
   const start = found === concluded?.content ? concluded.start : at
   if (start === -1) return said.length === text.length ? found : undefined
-  const span = { start, end: found === concluded?.content ? concluded.end : start + content.length }
+  const end = found === concluded?.content ? concluded.end : start + content.length
+  const isWithin = inBold === -1 && /\p{L}[^\n]*$/u.test(text.slice(0, start))
+  const span = { start, end: end - (isWithin ? (unitAtEnd.exec(text.slice(start, end))?.[0].length ?? 0) : 0) }
   const plain = masked(text, [span])
   if (!isAsserted(plain, span)) return inWords(text)
   return said.length < text.length && isRetracted(plain, span.end) ? undefined : found
@@ -521,8 +532,8 @@ const isJoined = (text: string): boolean => joinedScript.test(text) && /[\d$\\]/
 
 /** Removes a leading symbol from a text that is otherwise only a value: "= 15", "~15". */
 const withoutSign = (text: string): string =>
-  (/[⟹⇒]|\\implies|\\Rightarrow/.test(text) && words(text) === 0
-    ? text.replace(/^[^\n]*(?:[⟹⇒]|\\implies(?![a-z])|\\Rightarrow(?![a-z]))\s*(?=[^\s$])/, "")
+  (/[⟹⇒⟺⇔]|\\implies|\\iff|\\(?:Right|Leftright)arrow/.test(text) && words(text) === 0
+    ? text.replace(/^[^\n]*(?:[⟹⇒⟺⇔]|\\(?:implies|iff|Rightarrow|Leftrightarrow)(?![a-z]))\s*(?=[^\s$])/, "")
     : text
   )
     .replace(/^~[^~\n]{1,40}~\s*(?:→|->|=>)?\s*(?=[-\d])/, "")

@@ -410,7 +410,7 @@ const coordinates = (last: string): string | undefined =>
 
 /** The domain of a formula, stated after it: "for $x \\neq 1$". */
 const condition =
-  /,? (?:for|where|when|with|provided(?: that)?) (?:all )?\$[^$\n]{0,40}(?:\\(?:neq?|geq?|leq?|in)(?![a-z])|[≠<>≤≥])[^$\n]{0,40}\$(?=[.!]?$)/
+  /,? for (?:every|each|all|any) (?:\w+ ){0,3}\$[a-zA-Z]\$(?=[.!]?$)|,? (?:for|where|when|with|provided(?: that)?) (?:all )?\$[^$\n]{0,40}(?:\\(?:neq?|geq?|leq?|in)(?![a-z])|[≠<>≤≥])[^$\n]{0,40}\$(?=[.!]?$)/
 
 /**
  * Returns the answer at the end of a text if it is a formula, the result of an equation, or a plainly stated number.

@@ -9,7 +9,7 @@ import { answerWords, joinedWords, resultWords } from "../answerWords.ts"
 import { because } from "./because.ts"
 import { isCommitted, isCommittedAbroad, isSubject } from "./commitment.ts"
 import * as English from "./english.ts"
-import { patternsIn } from "./languages.ts"
+import { isEnglish, patternsIn } from "./languages.ts"
 import {
   bound,
   complement,
@@ -348,7 +348,7 @@ export const isAsserted = (text: string, { end, start }: Span): boolean => {
   if (English.crosses.test(before.slice(-6)) || English.crosses.test(text.slice(end, end + 8))) return false
   const previous = previousSentence(text, start - before.length)
   if (English.announcement.test(previous)) return false
-  if (English.heading.test(previous) || /\b(?:typo|misprint)\b/i.test(previous)) return false
+  if (English.heading.test(previous) || /(?<!\bfixed (?:a|the|my) )\b(?:typo|misprint)\b/i.test(previous)) return false
   const languages = patternsIn(`${before} ${said}`)
   if (languages.length === 0 && !isStated(before, said)) return false
   if (languages.length > 0 && languages.every(({ isVerbFirst }) => isVerbFirst)) {
@@ -398,34 +398,57 @@ const isShort = (sentence: string): boolean => {
   return /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Thai}]/u.test(sentence) ? letters <= 16 : wordsIn(sentence) <= 6
 }
 
-/**
- * Whether a short sentence after an answer is known to be harmless. There are too many ways to retract an answer in a
- * few words, so unknown sentences are not accepted.
- */
+/** Closing offers to the reader in other languages. */
+const courtesy =
+  /(?<!\p{L})(?:n['’]hésite[zs]? pas|si vous avez|si tu as|no dud(?:e|es|éis) en|cualquier (?:duda|pregunta)|si tien(?:e|es)|qualquer dúvida|se tiver|fico à disposição|per qualsiasi|se hai|bei (?:weiteren )?(?:fragen|rückfragen)|falls du|wenn du (?:noch )?fragen|als je (?:nog )?vragen|om du har|hvis du har|dacă ai|jeśli masz|pokud máš|pokud máte|обращайтесь|спрашивайте|если (?:есть|будут|остались|у вас|у тебя|что-то)|звертайтеся|başka sorun\p{L}*|nếu bạn|jika (?:anda|kamu))(?!\p{L})|(?:如果|如有|若有).{0,12}(?:问题|問題|疑问|不明白|需要)|(?:質問|不明な点).{0,12}(?:ください|どうぞ)|궁금한|질문이|إذا كان لديك|أي سؤال|यदि आपके|अगर आपके|หากมี/iu
+
+/** Whether a sentence after an answer is known to be harmless. */
 const isHarmless = (sentence: string, mark: string): boolean =>
   /[?？؟]/.test(mark)
     ? English.offer.test(sentence)
     : English.aside.test(sentence) ||
-      /^[\s*_]*(?:that|this|which)(?:['’]s| is) (?:how|what|why|exactly)\b/i.test(sentence) ||
+      courtesy.test(sentence) ||
+      English.closing.test(sentence) ||
+      (English.explaining.test(sentence) && !English.contrast.test(sentence)) ||
       (English.harmless.test(sentence) && !English.negative.test(sentence))
 
 /** Matches the start of a sentence that contrasts with the answer before it. */
 const contrary = /^[\s*_>#(–—-]*(?:but|however|yet|though|although|except|still|unfortunately|hmm+|well)(?![\p{L}])/iu
 
+/**
+ * Whether an English sentence after an answer may retract it. There are too many ways to retract an answer to list them
+ * all, so a sentence without a value must be known to be harmless, and one with a value must not deny anything about
+ * the answer.
+ */
+const isHarmful = (sentence: string, mark: string): boolean => {
+  if (!/\p{L}{2}/u.test(sentence)) return false
+  if (English.template.test(sentence)) return true
+  if (isHarmless(sentence, mark)) return false
+  return !/[□\d]/.test(sentence) || (English.negative.test(sentence) && English.anaphor.test(sentence))
+}
+
+/** A heading of a list of explanations, and an item of a list. */
+const listHeading = /[:：][\s*_]*$/
+const listItem = /^\s*(?:[-*•]|\d+[.)])\s/
+
 /** Maximum number of sentences after an answer that are checked individually. */
 const maxSentences = 12
 
-const hasHarm = (tail: string): boolean => {
+const hasHarm = (tail: string, inEnglish: boolean): boolean => {
   let begin = sentenceBehind(tail, 0).said.length
   let count = 0
+  let isInList = false
   for (const { 0: mark, index } of [...tail.matchAll(sentenceEnd), { 0: "", index: tail.length }]) {
     if (index < begin || ++count > maxSentences) continue
     const sentence = tail.slice(begin, index)
     begin = index + mark.length
+    if (sentence.trim() === "") continue
+    isInList = listItem.test(sentence) ? isInList : listHeading.test(sentence) && isHarmless(sentence, mark)
+    if (isInList) continue
     if (contrary.test(sentence) && English.negative.test(sentence.replace(contrary, "")) && !/[□\d]/.test(sentence))
       return true
     if (objection.test(sentence) && !English.restored.test(tail.slice(begin))) return true
-    if (isShort(sentence) && !isHarmless(sentence, mark)) return true
+    if (inEnglish ? isHarmful(sentence, mark) : isShort(sentence) && !isHarmless(sentence, mark)) return true
   }
   return false
 }
@@ -439,20 +462,38 @@ const remarksIn = (tail: string): ReadonlyArray<string> =>
   tail
     .slice(sentenceBehind(tail, 0).said.length)
     .split(sentenceEnd, maxSentences)
-    .filter((one) => /\p{L}/u.test(one) && !/[□\d]/.test(one))
+    .filter((one) => /\p{L}/u.test(one) && !/[□\d]/.test(one) && !courtesy.test(one))
 
-/** Whether the text after an answer retracts it. */
-export const isRetracted = (text: string, end: number): boolean => {
+/** What follows an answer: its text, the languages it may be in, and whether it confirms the answer in the end. */
+const readTail = (text: string, end: number) => {
   const tail = text.slice(end)
-  if (!/\p{L}/u.test(tail)) return false
-  if (English.restored.test(tail) && !English.negative.test(English.restored.exec(tail)![0])) return false
+  const around = `${text.slice(Math.max(0, end - 200), end)} ${tail.slice(0, reach)}`
+  const restored = English.restored.exec(tail)
+  const isRestored = restored !== null && !English.negative.test(restored[0])
+  return { tail, around, languages: patternsIn(around), isSilent: !/\p{L}/u.test(tail) || isRestored }
+}
+
+type Tail = ReturnType<typeof readTail>
+
+const takesBack = ({ languages, tail }: Tail): boolean => {
   if (English.retraction.test(tail) || English.denial.test(tail)) return true
   if (English.refusal.test(tail) || English.unfinished.test(tail)) return true
-  const around = `${text.slice(Math.max(0, end - 200), end)} ${tail.slice(0, reach)}`
-  const languages = patternsIn(around)
   const remarks = languages.length === 0 ? [] : remarksIn(tail)
   if (remarks.some((one) => slip(one).length > 0 || languages.some(({ doubt }) => doubt.test(one)))) return true
-  return languages.some(({ retraction }) => retraction.test(tail)) || hasHarm(tail)
+  return languages.some(({ retraction }) => retraction.test(tail))
+}
+
+/** Whether the text after an answer says that the answer does not count, in known words. */
+export const isTakenBack = (text: string, end: number): boolean => {
+  const tail = readTail(text, end)
+  return !tail.isSilent && (takesBack(tail) || objects(tail.tail))
+}
+
+/** Whether the text after an answer retracts it, or may retract it in unknown words. */
+export const isRetracted = (text: string, end: number): boolean => {
+  const tail = readTail(text, end)
+  if (tail.isSilent) return false
+  return takesBack(tail) || hasHarm(tail.tail, tail.languages.length === 0 || isEnglish(tail.around))
 }
 
 /** Whether the text between two stated answers corrects the first or continues from it. */

@@ -57,6 +57,15 @@ const isLead = (words: ReadonlyArray<string>): boolean =>
   leads.has(words[0]!) ||
   words.some((word) => stating.has(word))
 
+/** Matches a counted noun or a unit that ends a sentence after a value: "120 kilómetros", "32 reais no total". */
+const counted = /^[\s$*_)\]}]*(?:\p{Sc}|%|°|\p{L}[\p{L}\p{M}²³/.]*)(?:\s\p{L}+){0,3}[\s.!*_$\\)\]}]*$/u
+
+/**
+ * Whether a sentence ends with an amount of something, as in "El tren recorre 120 kilómetros". Its verb may be any.
+ */
+const isAmount = (before: string, behind: string): boolean =>
+  counted.test(behind) && (before.match(/[\p{L}\p{M}'’]{2,}/gu)?.length ?? 0) > 1 && !/[□\d]/.test(before)
+
 /** Whether the text around an answer states it as a value. */
 export const isCommitted = (before: string, behind: string): boolean => {
   const said = before.toLowerCase()
@@ -85,7 +94,7 @@ export const isSubject = (before: string, behind: string): boolean =>
   !conjunction.test(behind) &&
   !/[:：=]\W*$/.test(before) &&
   /^[\s$*_)\]}]*\p{L}/u.test(behind) &&
-  !/^[\s$*_)\]}]*(?:\p{L}{1,3}|[a-z]+s)\s*$/u.test(behind)
+  !/^[\s$*_)\]}]*(?:\p{L}{1,3}|\p{Ll}+s|\p{Lu}\p{Ll}+)\s*$/u.test(behind)
 
 const answers = new RegExp(`(?<!\\p{L})(?:${answerWords}|${resultWords})`, "iu")
 
@@ -100,5 +109,6 @@ export const isCommittedAbroad = (before: string, behind: string): boolean => {
     /[=≈]/.test(lastClause(said))
   )
     return true
+  if (!isSubject(before, behind) && isAmount(lastClause(before), behind)) return true
   return clause.every((word) => foreignLeads.has(word) || leads.has(word)) && !isSubject(before, behind)
 }

@@ -57,7 +57,7 @@ export const doubts: ReadonlyArray<Doubts> = [
   ),
   // Spanish
   spaced(
-    "a primera vista|imposible|apenas|difícilmente|nada|nadie|ni siquiera|dud\\p{L}*|quién sabe|apuesto|podrían|habría|daría|valdría|tentad\\p{L}*|puede (?:ser|que)|demasiado|no(?!\\s*[,:])|nunca|jamás|tampoco|ningun\\p{L}*|ningún|quizás?|tal vez|a lo mejor|probablemente|posiblemente|podría|sería|sea|fuera|fuese|supon\\p{L}*|supóng\\p{L}*|asum\\p{L}*|imagin\\p{L}*|hipótesis|conjetur\\p{L}*|adivin\\p{L}*|descart\\p{L}*|exclu\\p{L}*|elimin\\p{L}*|rechaz\\p{L}*|absurdo|ejemplo|formato|forma|escrib\\p{L}*|pon(?:ga)?|indique|en (?:lugar|vez)|salvo|al menos|a lo sumo|como (?:máximo|mínimo)|menos|más (?:de|que|grande)|(?:menor|mayor)(?:es)? (?:que|o igual)|dudo|falsa?|incorrect\\p{L}*|equivocad\\p{L}*",
+    "ni de lejos|ni por asomo|a primera vista|imposible|apenas|difícilmente|nada|nadie|ni siquiera|dud\\p{L}*|quién sabe|apuesto|podrían|habría|daría|valdría|tentad\\p{L}*|puede (?:ser|que)|demasiado|no(?!\\s*[,:])|nunca|jamás|tampoco|ningun\\p{L}*|ningún|quizás?|tal vez|a lo mejor|probablemente|posiblemente|podría|sería|sea|fuera|fuese|supon\\p{L}*|supóng\\p{L}*|asum\\p{L}*|imagin\\p{L}*|hipótesis|conjetur\\p{L}*|adivin\\p{L}*|descart\\p{L}*|exclu\\p{L}*|elimin\\p{L}*|rechaz\\p{L}*|absurdo|ejemplo|formato|forma|escrib\\p{L}*|pon(?:ga)?|indique|en (?:lugar|vez)|salvo|al menos|a lo sumo|como (?:máximo|mínimo)|menos|más (?:de|que|grande)|(?:menor|mayor)(?:es)? (?:que|o igual)|dudo|falsa?|incorrect\\p{L}*|equivocad\\p{L}*",
     "si|cuando|en caso",
     "mal|error|errónea?|equivo\\p{L}*|incorrect\\p{L}*|falsa?|no (?:es|son|está|estoy|puede|cumple|funciona|sirve|pude|puedo|sé|lo sé|logré|supe|he podido)|imposible|contradic\\p{L}*|retir\\p{L}*|retracto|anulo|olvid\\p{L}*|ignor\\p{L}*|descart\\p{L}*|amb[ao]s|las dos|los dos|corrección|inválid\\p{L}*|rectifico"
   ),
@@ -93,7 +93,7 @@ export const doubts: ReadonlyArray<Doubts> = [
   ),
   // Polish
   spaced(
-    "pierwszy rzut oka|niemożliw\\p{L}*|mało prawdopodobn\\p{L}*|wątp\\p{L}*|waham|obstawi\\p{L}*|stawiam|rzekom\\p{L}*|zbyt|za (?:duż\\p{L}*|mał\\p{L}*)|nie|nigdy|żad\\p{L}*|ani|może|być może|chyba|prawdopodobnie|możliwe|mógłby|mogłaby|byłaby?|byłoby|załóż\\p{L}*|zakład\\p{L}*|przypuś\\p{L}*|przypuszcz\\p{L}*|hipotez\\p{L}*|zgad\\p{L}*|strzel\\p{L}*|wyklucz\\p{L}*|odrzuc\\p{L}*|eliminuj\\p{L}*|przykład\\p{L}*|np|format\\p{L}*|postaci|zapisz|napisz|wpisz|podaj|zamiast|oprócz|co najmniej|co najwyżej|mniej|więcej|(?:mniejsz|większ)\\p{L}* (?:niż|od)|wątpię|błędn\\p{L}*",
+    "pierwszy rzut oka|\\p{L}+(?:łby|łaby|łoby)\\p{L}*|niemożliw\\p{L}*|mało prawdopodobn\\p{L}*|wątp\\p{L}*|waham|obstawi\\p{L}*|stawiam|rzekom\\p{L}*|zbyt|za (?:duż\\p{L}*|mał\\p{L}*)|nie|nigdy|żad\\p{L}*|ani|może|być może|chyba|prawdopodobnie|możliwe|mógłby|mogłaby|byłaby?|byłoby|załóż\\p{L}*|zakład\\p{L}*|przypuś\\p{L}*|przypuszcz\\p{L}*|hipotez\\p{L}*|zgad\\p{L}*|strzel\\p{L}*|wyklucz\\p{L}*|odrzuc\\p{L}*|eliminuj\\p{L}*|przykład\\p{L}*|np|format\\p{L}*|postaci|zapisz|napisz|wpisz|podaj|zamiast|oprócz|co najmniej|co najwyżej|mniej|więcej|(?:mniejsz|większ)\\p{L}* (?:niż|od)|wątpię|błędn\\p{L}*",
     "jeśli|jeżeli|gdyby|gdy|czy",
     "błąd|błęd\\p{L}*|pomyli\\p{L}*|niepoprawn\\p{L}*|nieprawid\\p{L}*|źle|fałsz\\p{L}*|nie (?:jest|może|działa|spełnia|wiem|mogę|potraf\\p{L}*|uda\\p{L}*|umiem)|niemożliw\\p{L}*|sprzeczn\\p{L}*|wycof\\p{L}*|odwołuj\\p{L}*|cofam|zignoruj\\p{L}*|ignoruj\\p{L}*|obie|oba|obydw\\p{L}*|poprawka|korekta"
   ),
@@ -123,7 +123,7 @@ export const doubts: ReadonlyArray<Doubts> = [
   ),
   // Turkish
   spaced(
-    "ilk bakışta|gibi görün\\p{L}*|sanıl\\p{L}*|imkansız|imkânsız|mümkün değil|pek|şüphel\\p{L}*|sanırım|bahse|kanıtla\\p{L}*|göster\\p{L}*|çok (?:büyük|küçük)|değil\\p{L}*|belki|muhtemelen|olabilir\\p{L}*|herhalde|galiba|varsay\\p{L}*|diyelim|kabul edelim|tahmin\\p{L}*|hariç|dışla\\p{L}*|ele\\p{L}*|çıkar\\p{L}*|örne\\p{L}*|biçim\\p{L}*|şekl\\p{L}*|format\\p{L}*|yaz[ıi]n\\p{L}*|yerine|en az|en fazla|en çok|(?<!en )(?:az|fazla|küçük|büyük)|şüphe\\p{L}*|yanlış\\p{L}*|mi|mı|mu|mü|\\p{L}+m[ae]z|\\p{L}+m[ıiuü]yor|\\p{L}+m[ae]d[ıi]|olsaydı",
+    "ilk bakışta|\\p{L}+[aeıiuü]rd[ıiuü]|gibi görün\\p{L}*|sanıl\\p{L}*|imkansız|imkânsız|mümkün değil|pek|şüphel\\p{L}*|sanırım|bahse|kanıtla\\p{L}*|göster\\p{L}*|çok (?:büyük|küçük)|değil\\p{L}*|belki|muhtemelen|olabilir\\p{L}*|herhalde|galiba|varsay\\p{L}*|diyelim|kabul edelim|tahmin\\p{L}*|hariç|dışla\\p{L}*|ele\\p{L}*|çıkar\\p{L}*|örne\\p{L}*|biçim\\p{L}*|şekl\\p{L}*|format\\p{L}*|yaz[ıi]n\\p{L}*|yerine|en az|en fazla|en çok|(?<!en )(?:az|fazla|küçük|büyük)|şüphe\\p{L}*|yanlış\\p{L}*|mi|mı|mu|mü|\\p{L}+m[ae]z|\\p{L}+m[ıiuü]yor|\\p{L}+m[ae]d[ıi]|olsaydı",
     "eğer|ise|şayet",
     "yanlış\\p{L}*|hata\\p{L}*|hatalı|yanıl\\p{L}*|doğru değil|değil|olamaz|imkansız|imkânsız|çeliş\\p{L}*|geri al\\p{L}*|bilm\\p{L}*|çözem\\p{L}*|emin değil\\p{L}*|unutun|yok say\\p{L}*|ikisi de|her ikisi|düzeltme|hayır"
   ),
@@ -171,7 +171,7 @@ export const doubts: ReadonlyArray<Doubts> = [
   ),
   // Chinese, Japanese
   joined(
-    "考えにくい|考えられ|言えない|暂|待定|绝不|絕不|决不|決不|绝对不|不会|不會|不应|不應|不该|不該|没有|沒有|难以|未必|难道|似乎|好像|打赌|すると矛盾|はずがな|わけがな|とは限|だとすると|だろうか|でしょうか|ようだ|らしい|ように|指示|说答案|說答案|认为|認為|声称|證明|证明|と言|と主張|証明|示せ|乍一看|乍看|一見|太大|太小|大きすぎ|小さすぎ|错误[：:]|錯誤[：:]|要么|要麼|收回|撤回|不是|不为|不為|不等于|不等於|并非|並非|而非|不可能|也许|也許|可能(?![的性])|大概|或许|或許|恐怕|应该不|假设|假設|假定|设想|若设|反设|反設|猜|排除|舍去|捨去|否定|淘汰|例如|例[：:]|比如|示例|例子|格式|形式|写成|寫成|填写|填寫|请将|請將|请把|請把|而不|至少|至多|最多|最少|小于|小於|大于|大於|错误答案|錯誤答案|怀疑|懷疑|ではな|ではあり|ではござ|じゃな|ません|でない|かもしれ|おそらく|たぶん|多分|恐らく|仮定|仮に|推測|除外|例えば|たとえば|書式|書いて|書きなさい|以上|以下|未満|あり得|ありえ|違い|なかろう|吗|嗎|么[？?]|是否|でしょうか|ですか|だろうか",
+    "にならな|になりませ|くありませ|考えにくい|考えられ|言えない|暂|待定|绝不|絕不|决不|決不|绝对不|不会|不會|不应|不應|不该|不該|没有|沒有|难以|未必|难道|似乎|好像|打赌|すると矛盾|はずがな|わけがな|とは限|だとすると|だろうか|でしょうか|ようだ|らしい|ように|指示|说答案|說答案|认为|認為|声称|證明|证明|と言|と主張|証明|示せ|乍一看|乍看|一見|太大|太小|大きすぎ|小さすぎ|错误[：:]|錯誤[：:]|要么|要麼|收回|撤回|不是|不为|不為|不等于|不等於|并非|並非|而非|不可能|也许|也許|可能(?![的性])|大概|或许|或許|恐怕|应该不|假设|假設|假定|设想|若设|反设|反設|猜|排除|舍去|捨去|否定|淘汰|例如|例[：:]|比如|示例|例子|格式|形式|写成|寫成|填写|填寫|请将|請將|请把|請把|而不|至少|至多|最多|最少|小于|小於|大于|大於|错误答案|錯誤答案|怀疑|懷疑|ではな|ではあり|ではござ|じゃな|ません|でない|かもしれ|おそらく|たぶん|多分|恐らく|仮定|仮に|推測|除外|例えば|たとえば|書式|書いて|書きなさい|以上|以下|未満|あり得|ありえ|違い|なかろう|吗|嗎|么[？?]|是否|でしょうか|ですか|だろうか",
     "如果|假如|倘若|若是|要是|もし|なら",
     "错|錯|不对|不對|有误|有誤|失误|算错|搞错|不正确|不正確|不成立|不符合|不满足|矛盾|收回|撤回|作废|忽略|无视|不知道|没能|沒能|没有解出|无法|無法|解不出|不符|不合|不会做|不确定|不確定|都有可能|都可能|皆有可能|两者都|兩者都|更正|不是|間違|まちがい|誤り|ミス|違います|違う|正しくな|取り消|撤回|無視して|わかりません|分かりません|わからない|分からない|解けません|解けなかった|できません|どちらも|訂正|いいえ|満たさない|満たしません|自信が|あり得ない|ありえない"
   ),

@@ -4,25 +4,40 @@ import * as Words from "./Words.ts"
 
 /** The most common words of the languages of `doubts` in Latin script, in the same order. */
 const common: ReadonlyArray<string> = [
-  "ist der das und lautet antwort ergebnis nicht ich wir eine ein also somit daher auf für mit von zu es wird dass sich den dem deine wäre lösung das vielleicht nein",
-  "est la le les réponse donc nous une des du que ce cette dans pour sur avec je vous et on peut c'est peut-être l'absurde",
-  "es la el los las respuesta una por que del con para como pero podemos eso lo un y en de se no espera sea quizás",
-  "è la il lo gli le risposta una per che del con di come ma quindi possiamo un e in questo si non forse sia",
-  "é a o os as resposta uma por que do da com para como mas podemos isso um e em não seja talvez",
-  "het de antwoord een dat van is niet en we kunnen ik dus dit met voor wacht je",
-  "svaret är det att inte en ett och vi kan jag för er ikke og jeg at eller kanske kanskje måske som slutsvar svar den til",
+  "ist der das und lautet antwort ergebnis nicht ich wir eine ein also somit daher auf für mit von zu es wird dass sich den dem deine wäre lösung das vielleicht nein hat haben sind gibt im am vom zum noch jetzt insgesamt zusammen kostet bleiben",
+  "est la le les réponse donc nous une des du que ce cette dans pour sur avec je vous et on peut c'est peut-être l'absurde il elle au aux en sont ont reste par plus ne pas",
+  "es la el los las respuesta una por que del con para como pero podemos eso lo un y en de se no espera sea quizás hay tiene quedan le su por al son juntos",
+  "è la il lo gli le risposta una per che del con di come ma quindi possiamo un e in questo si non forse sia ha sono rimangono ci tutto al nel della i ",
+  "é a o os as resposta uma por que do da com para como mas podemos isso um e em não seja talvez no na nos ao ele ela tem há todo são foi qual",
+  "het de antwoord een dat van is niet en we kunnen ik dus dit met voor wacht je zijn heeft er nog samen over op aan hij zij nu totaal",
+  "svaret är det att inte en ett och vi kan jag för er ikke og jeg at eller kanske kanskje måske som slutsvar svar den til har hon han nu kvar på av finns med totalt tillsammans",
   "răspunsul este nu că și o un în pe la de numărul putem am e să nu răspuns",
   "odpowiedź to nie jest i w że na się liczba jako czy wynik możemy odpowiedzi odpowiedzią",
   "odpověď odpoveď je to že není a v se na jako číslo výsledek můžeme jsem",
   "odgovor je da i u nije se broj možemo rezultat dakle rješenje rešenje točan tačan",
   "vastaus ei ja että tämä tulos siis lopullinen tehtävää vastauksesi ehkä voimme",
   "a az válasz nem és hogy ez egy tehát eredmény végső feladatot",
-  "cevap bu bir ve değil sonuç yanıt cevabı cevabın cevabınızı sayı mi mı",
+  "cevap bu bir ve değil sonuç yanıt cevabı cevabın cevabınızı sayı mi mı olur kaldı vardır toplam kaç ile için",
   "đáp án là số không kết quả tôi ta của và vậy có",
   "jawaban jawabannya adalah tidak itu ini yang dan saya kita hasilnya jadi anda bukan",
   "jibu ni kwa hivyo ya wa lakini labda kama hii hilo jumla thamani",
   "hai hain tha thi hua hoga ka ki ke ko se mein aur nahi toh isliye kya jawab uttar yaani matlab kul sahi galat agar lekin",
   "ang ng sa ay na mga daw raw baka sagot kaya hindi niya ko po lang kung ito"
+]
+
+/** Letters that few languages have, as pairs of an index in `common` and letters. */
+const letters: ReadonlyArray<readonly [index: number, letters: RegExp]> = [
+  [0, /ß/],
+  [1, /œ|ç|ê|è(?=\p{L})/u],
+  [2, /[ñ¿¡]/],
+  [4, /[ãõ]/],
+  [6, /[åøæ]/],
+  [7, /[șțăţ]/],
+  [8, /[łąęśżź]/],
+  [9, /[řůě]/],
+  [12, /[őű]/],
+  [13, /[ğış]/],
+  [14, /[đươạảấầậểếềệịọỏốồộớờợụủứừự]/]
 ]
 
 const words = new Map<string, Array<number>>()
@@ -89,16 +104,28 @@ const patternsOf = (index: number): Patterns => {
 /** Matches a letter outside the English alphabet. */
 const foreign = /[^\u0020-\u007e\s□]/
 
-/** Returns the patterns of the languages other than English that a text may contain. */
-export const patternsIn = (text: string): ReadonlyArray<Patterns> => {
+/** How many of the words of a text are common in each language, and in English. */
+const countsOf = (text: string) => {
   const counts: Array<number> = common.map(() => 0)
   let [inEnglish, all] = [0, 0]
   for (const [word] of text.toLowerCase().matchAll(/[\p{L}\p{M}'-]{1,24}/gu)) {
     all++
     if (english.has(word)) inEnglish++
     for (const index of words.get(word) ?? []) counts[index]!++
+    if (foreign.test(word)) for (const [index, rare] of letters) if (rare.test(word)) counts[index]!++
   }
-  const most = Math.max(...counts)
+  return { counts, most: Math.max(...counts), inEnglish, all }
+}
+
+/** Whether a text is more likely English than any other language. */
+export const isEnglish = (text: string): boolean => {
+  const { inEnglish, most } = countsOf(text)
+  return inEnglish > most && !scripts.some((script) => script.test(text))
+}
+
+/** Returns the patterns of the languages other than English that a text may contain. */
+export const patternsIn = (text: string): ReadonlyArray<Patterns> => {
+  const { all, counts, inEnglish, most } = countsOf(text)
   const isNoted = (count: number) => count > 0 && 2 * count >= most && 2 * count >= inEnglish
   const isUnknown = most === 0 && inEnglish === 0 && all > 0
   const latin = counts.flatMap((count, index) => (isNoted(count) || isUnknown ? [index] : []))

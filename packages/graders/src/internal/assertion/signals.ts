@@ -40,7 +40,7 @@ const sources = alternatives(`
 const reporting = alternatives(`
   says?|said|saying|claims?|claimed|thinks?|thought|believes?|believed|argues?|argued|insists?|insisted|suggests?|suggested|answers?|answered|wrote|writes?|written|posted?|posts|told|tells|gets?|got|gives?|gave|given|computed?|computes|calculated?|calculates|obtained|obtains|found|finds|lists|listed|reports|reported|proposed|proposes|came up|comes up|arrived|guessed|wants?|expects?|puts?|has|had|shows?|showed|displays?|displayed|returns?|returned|repl(?:y|ies|ied)|states?|stated|prints?|printed
   sagt\\p{L}*|meint\\p{L}*|behaupt\\p{L}*|glaubt\\p{L}*|kam\\p{L}* auf|komm(?:t|en) auf|erhielt\\p{L}*|erhält|bekam|bekommt|schreib\\p{L}*|schrieb\\p{L}*|antwort\\p{L}*|tippt|hat|haben|zufolge|rechnet\\p{L}*|denk\\p{L}*
-  donnait|dit|disent|a dit|pensent?|affirment?|prétend\\p{L}*|trouvent?|trouvé|obtient|obtiennent|obtenu|répond\\p{L}*|écrit|croi\\p{L}*|a|ont|donne
+  donnait|dit|disent|a dit|pensent?|affirment?|prétend\\p{L}*|trouve(?:nt)?|trouvé|obtient|obtient|obtiennent|obtenu|répond\\p{L}*|écrit|croi\\p{L}*|a|ont|donne
   dicen?|dijo|creen?|afirma\\p{L}*|contesta\\p{L}*|obtuvo|obtien\\p{L}*|responde\\p{L}*|encontró|escrib\\p{L}*|piensa\\p{L}*|sacó|dio
   dicono|ha detto|crede|credono|sostiene|sostengono|ottenuto|ottiene|ottengono|rispond\\p{L}*|trova\\p{L}*|scrive|scrivono|pensa\\p{L}*
   diz|dizem|disse|acham?|obteve|obtém|respondeu|respondem|encontrou|encontram|escreveu|pensam?
@@ -142,7 +142,7 @@ export const stating: ReadonlySet<string> = new Set(
   ist sind war beträgt betragen lautet lauten ergibt ergeben erhält erhalten bekommt bekommen gibt hat haben gilt folgt bleibt bleiben kostet braucht benötigt macht heißt sein wird werden entspricht liefert findet finden kommt kommen hast habe ergab
   correspond correspondent représente représentent est sont vaut valent donne donnent obtient obtenons trouve trouvons a ont fait font égale égal égaux reste restent faut conclut conclus déduit devient mesure coûte confirme avons aura auront aurons sera seront fera restera
   es son vale da dan obtiene obtenemos queda quedan tiene tienen hay resulta mide cuesta equivale asciende suma concluye concluimos sale igual llega llegamos obtengo confirmo tendrá tendrán será serán habrá
-  è sono valgono dà danno ottiene ottieni otteniamo risulta ha hanno resta rimangono misura costa uguale pari conclude viene ricava trova troviamo avrà avranno sarà saranno
+  è fanno sono valgono dà danno ottiene ottieni otteniamo risulta ha hanno resta rimangono misura costa uguale pari conclude viene ricava trova troviamo avrà avranno sarà saranno
   é são restam sobram dá dão obtemos obtém resulta tem têm há fica mede custa igual existem conclui concluímos resta temos
   is zijn bedraagt geeft krijgen krijgt heeft hebben blijft wordt kost vinden volgt maakt komt vind
   är blir ger får har finns kostar er bliver gir giver fås findes finnes utgör
