@@ -198,7 +198,9 @@ const read = (text: string): Reading => {
   const labels = [...labelled(text), ...before(text)]
   if (marks.length === 0 && labels.length === 0) return { claims: [], mentions: [], plain: "" }
   const plain = masked(text, marks)
-  const held = marks.slice(-maxStatements).map((mark) => ({ ...mark, isMark: true, isHeld: isAsserted(plain, mark) }))
+  const held = marks
+    .slice(-maxStatements)
+    .map((mark) => ({ ...mark, isMark: true, isHeld: isAsserted(plain, mark, true) }))
   const said = labels.flatMap((one) => {
     const inside = marks.some(
       (mark) => contains(one, mark) || contains(mark, one) || (mark.start < one.end && mark.end > one.start)

@@ -7,7 +7,7 @@
  */
 import { answerWords, joinedWords, resultWords } from "../answerWords.ts"
 import { because } from "./because.ts"
-import { isCommitted, isCommittedAbroad, isSubject } from "./commitment.ts"
+import { isAmount, isCommitted, isCommittedAbroad, isSubject } from "./commitment.ts"
 import * as English from "./english.ts"
 import { isEnglish, patternsIn } from "./languages.ts"
 import {
@@ -270,7 +270,7 @@ const counted =
 
 /** Whether a sentence starts with the answer and states anything other than that it is the answer. */
 const isOddSubject = (before: string, behind: string): boolean =>
-  !/[\p{L}=]/u.test(before.replace(/^[\s*_]*[a-z]\s*=/i, " ")) &&
+  !/[\p{L}=]/u.test(before.replace(/^[\s*_]*(?:[a-z]\s*=|the (?:value|number|figure|amount)(?=\W*$))/i, " ")) &&
   /\p{L}{2}/u.test(behind.replace(/\([^()]*\)|(?<=^[\s□*$\\)]*)(?:[ckm]?m|[km]?g|m?l|ft|in|min)(?!\p{L})/gu, "")) &&
   !English.subject.test(behind) &&
   !counted.test(behind) &&
@@ -334,8 +334,17 @@ export const isUndenied = (text: string, { end, start }: Span): boolean => {
   )
 }
 
-/** Whether the sentence of an answer asserts it. The text must be {@link masked}. */
-export const isAsserted = (text: string, { end, start }: Span): boolean => {
+/** Whether a sentence in another language than English, whose verb precedes the value, states it. */
+const isStatedAbroad = (before: string, said: string, isMark: boolean): boolean =>
+  (before.endsWith(sign) && !/\p{L}/u.test(said)) ||
+  isCommittedAbroad(before.replace(/\([^()]*\)/g, " "), said) ||
+  (!isMark && isAmount(before, said))
+
+/**
+ * Whether the sentence of an answer asserts it. The text must be {@link masked}. A marked answer, such as a box, may be
+ * an object of any kind, so an unknown verb does not assert it.
+ */
+export const isAsserted = (text: string, { end, start }: Span, isMark = false): boolean => {
   const before = sentenceBefore(text, start)
   const { mark, said } = sentenceBehind(text, end)
   if (/[?？؟]/.test(mark)) return false
@@ -352,8 +361,7 @@ export const isAsserted = (text: string, { end, start }: Span): boolean => {
   const languages = patternsIn(`${before} ${said}`)
   if (languages.length === 0 && !isStated(before, said)) return false
   if (languages.length > 0 && languages.every(({ isVerbFirst }) => isVerbFirst)) {
-    const isInFormula = before.endsWith(sign) && !/\p{L}/u.test(said)
-    if (!isInFormula && !isCommittedAbroad(before.replace(/\([^()]*\)/g, " "), said)) return false
+    if (!isStatedAbroad(before, said, isMark)) return false
   }
   if (languages.length > 0) {
     if (slip(said).length > 0 || opinion(said) || opinion(held)) return false
@@ -363,7 +371,7 @@ export const isAsserted = (text: string, { end, start }: Span): boolean => {
       wordsIn(before) <= 2 &&
       !/(?:d[ıiuü]r|olur|eder|kalır)\W*$/u.test(said)
     ) {
-      if (isSubject(before, said) && !isCommittedAbroad(before, said)) return false
+      if (isSubject(before, said) && !isStatedAbroad(before, said, isMark)) return false
     }
     const isBareNoun = wordsIn(before) === 1 && !joinedScript.test(before)
     if (!languages[0]!.isVerbFirst && isBareNoun && /[\u0590-\u06ff]/.test(before) && isSubject(before, said))
@@ -400,7 +408,7 @@ const isShort = (sentence: string): boolean => {
 
 /** Closing offers to the reader in other languages. */
 const courtesy =
-  /(?<!\p{L})(?:n['’]hésite[zs]? pas|si vous avez|si tu as|no dud(?:e|es|éis) en|cualquier (?:duda|pregunta)|si tien(?:e|es)|qualquer dúvida|se tiver|fico à disposição|per qualsiasi|se hai|bei (?:weiteren )?(?:fragen|rückfragen)|falls du|wenn du (?:noch )?fragen|als je (?:nog )?vragen|om du har|hvis du har|dacă ai|jeśli masz|pokud máš|pokud máte|обращайтесь|спрашивайте|если (?:есть|будут|остались|у вас|у тебя|что-то)|звертайтеся|başka sorun\p{L}*|nếu bạn|jika (?:anda|kamu))(?!\p{L})|(?:如果|如有|若有).{0,12}(?:问题|問題|疑问|不明白|需要)|(?:質問|不明な点).{0,12}(?:ください|どうぞ)|궁금한|질문이|إذا كان لديك|أي سؤال|यदि आपके|अगर आपके|หากมี/iu
+  /(?<!\p{L})(?:n['’]hésite[zs]? pas|suerte|éxito|ánimo|das war['’]?s|viel (?:erfolg|glück)|bonne chance|bon courage|buona fortuna|in bocca|boa sorte|bons estudos|veel succes|succes|lycka till|held og|lykke til|powodzenia|mult succes|iyi şanslar|kolay gelsin|удачи|успехов|semoga|si vous avez|si tu as|no dud(?:e|es|éis) en|cualquier (?:duda|pregunta)|si tien(?:e|es)|qualquer dúvida|se tiver|fico à disposição|per qualsiasi|se hai|bei (?:weiteren )?(?:fragen|rückfragen)|falls du|wenn du (?:noch )?fragen|als je (?:nog )?vragen|om du har|hvis du har|dacă ai|jeśli masz|pokud máš|pokud máte|обращайтесь|спрашивайте|если (?:есть|будут|остались|у вас|у тебя|что-то)|звертайтеся|başka sorun\p{L}*|nếu bạn|jika (?:anda|kamu))(?!\p{L})|(?:如果|如有|若有).{0,12}(?:问题|問題|疑问|不明白|需要)|(?:質問|不明な点).{0,12}(?:ください|どうぞ)|加油|祝你|頑張|화이팅|بالتوفيق|शुभकामन|궁금한|질문이|إذا كان لديك|أي سؤال|यदि आपके|अगर आपके|หากมี/iu
 
 /** Whether a sentence after an answer is known to be harmless. */
 const isHarmless = (sentence: string, mark: string): boolean =>

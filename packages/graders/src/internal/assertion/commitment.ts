@@ -57,14 +57,19 @@ const isLead = (words: ReadonlyArray<string>): boolean =>
   leads.has(words[0]!) ||
   words.some((word) => stating.has(word))
 
-/** Matches a counted noun or a unit that ends a sentence after a value: "120 kilómetros", "32 reais no total". */
-const counted = /^[\s$*_)\]}]*(?:\p{Sc}|%|°|\p{L}[\p{L}\p{M}²³/.]*)(?:\s\p{L}+){0,3}[\s.!*_$\\)\]}]*$/u
+/** Matches a counted noun or a unit after a value, with what belongs to it: "120 kilómetros", "32 reais no total". */
+const counted = /^[\s$*_)\]}]*(?:\p{Sc}|%|°|\p{L}[\p{L}\p{M}²³/.]*)(?:\s[\p{L}\p{M}'’]+){0,6}[\s.!*_$\\)\]}]*$/u
 
-/**
- * Whether a sentence ends with an amount of something, as in "El tren recorre 120 kilómetros". Its verb may be any.
- */
-const isAmount = (before: string, behind: string): boolean =>
-  counted.test(behind) && (before.match(/[\p{L}\p{M}'’]{2,}/gu)?.length ?? 0) > 1 && !/[□\d]/.test(before)
+/** Nouns for values before a value that is a subject: "El valor 5 no cumple". */
+const valued =
+  /(?<!\p{L})(?:val(?:or|eur|ore|oare|ue)\p{L}*|n[úu]mero|nombre|numéro|numero|num[ăa]r\p{L}*|zahl|wert|fall|getal|waarde|tal(?:et)?|värdet?|værdien?|verdien?|liczb\p{L}*|wartość|číslo|hodnota|broj|vrijednost|luku|arvo|szám|érték|sayı\p{L}*|değer\p{L}*|số|giá trị|bilangan|nilai|angka|числ\p{L}*|значени\p{L}*|αριθμός|τιμή|ca[sz]o?|при|с|con|avec|mit|med|met|with|de|di|von|van|av|af|d['’])\W*$/iu
+
+/** Whether a sentence states an amount of something, as in "El tren recorre 120 kilómetros". Its verb may be any. */
+export const isAmount = (before: string, behind: string): boolean => {
+  const clause = lastClause(before)
+  const words = clause.match(/[\p{L}\p{M}'’]{2,}/gu)?.length ?? 0
+  return counted.test(behind) && words > 1 && !/[□\d]/.test(clause) && !valued.test(clause)
+}
 
 /** Whether the text around an answer states it as a value. */
 export const isCommitted = (before: string, behind: string): boolean => {
@@ -109,6 +114,5 @@ export const isCommittedAbroad = (before: string, behind: string): boolean => {
     /[=≈]/.test(lastClause(said))
   )
     return true
-  if (!isSubject(before, behind) && isAmount(lastClause(before), behind)) return true
   return clause.every((word) => foreignLeads.has(word) || leads.has(word)) && !isSubject(before, behind)
 }

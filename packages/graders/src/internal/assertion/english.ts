@@ -131,7 +131,7 @@ export const continuing =
 
 /** Starts of a sentence that explains an answer instead of judging it. */
 export const explaining =
-  /^[\s*_>#(•–—-]*(?:(?:note|notice|observe|remember|recall|tip|hint|explanation|reasoning|reason|why|proof|details?|key \w+|in other words|for reference|fun fact|interestingly|intuitively|equivalently|geometrically|this (?:works|follows|holds|uses|is (?:because|since|where|why|how|the (?:only|same|well-known)))|that(?:['’]s| is) (?:how|why|roughly|about)|it (?:is|follows|also)|common (?:mistake|error|pitfall)s?|students?|no other|no one|both|the other|of course|(?:we|you|i) (?:do not|don['’]t|did not|didn['’]t) need|(?:we|you|one) (?:can|could|may) (?:also|verify|check)|(?:we|i) (?:used?|chose|also|have used|took|applied|rejected|discard(?:ed)?|exclud\w+)|i should note)(?![\p{L}])|(?:each|every|all|any)\s+(?!of (?:this|that|the above)))/iu
+  /^[\s*_>#(•–—-]*(?:(?:note|notice|observe|remember|recall|tip|hint|explanation|reasoning|reason|why|proof|details?|key \w+|in other words|for reference|fun fact|interestingly|intuitively|equivalently|geometrically|remark|one can|this (?:covers|completes|exhausts|confirms|works|follows|holds|uses|is (?:because|since|where|why|how|the (?:only|same|well-known)))|that(?:['’]s| is) (?:how|why|roughly|about)|it (?:is|follows|also)|common (?:mistake|error|pitfall)s?|students?|no other|no one|both|the other|of course|(?:we|you|i) (?:do not|don['’]t|did not|didn['’]t) need|(?:we|you|one) (?:can|could|may) (?:also|verify|check)|(?:we|i) (?:used?|chose|also|have used|took|applied|rejected|discard(?:ed)?|exclud\w+)|i should note)(?![\p{L}])|(?:each|every|all|any)\s+(?!of (?:this|that|the above)))/iu
 
 /** Closing sentences that address the reader. */
 export const closing =
@@ -159,7 +159,7 @@ export const aside =
 
 /** Words that make a harmless sentence negative. */
 export const negative =
-  /(?<![\p{L}])(?:not|no|never|n['’]t|\w+n['’]t|cannot|hardly|barely|wrong|incorrect|false|unless|if only|zero|doubt\w*|neither|nor|none|but|though|although|however|yet|except|i['’]d have|(?:i|we) (?:would|will|should|must|might)(?: first)? (?:have|need|want)|another (?:look|pass|try)|mix-?up)(?![\p{L}])/iu
+  /(?<![\p{L}])(?:not|no|never|n['’]t|\w+n['’]t|cannot|hardly|barely|wrong|incorrect|false|unless|if only|zero|doubt\w*|neither|nor|none|but|though|although|however|yet|except|i['’]d have|(?:i|we) (?:would|will|should|must|might)(?: first)? (?:have|need|want)|another (?:look|pass|try)|mix-?up|unjustified|unfounded|unsupported|unproven|circular|incomplete|inconsistent|mistaken\w*|error|overlap\w*)(?![\p{L}])/iu
 
 /** Harmless remarks in parentheses after an answer. */
 export const remark =
