@@ -260,9 +260,14 @@ const withoutAsides = (sentence: string): string => {
   return hasValue(short) ? short : plain
 }
 
+const checks =
+  "check|verif\\w*|vérif\\w*|probe|prüfung|comprob\\p{L}*|verifica\\p{L}*|provera|you can (?:verify|check|confirm)|sprawdz\\w*|проверка|перевірка|kontrol\\w*|检验|验算|検算|검산"
+
 /** A verification after an answer: "**Check:** 2 · 12 = 24 ✓". */
-const check =
-  /(?:^|\n)[\s*_>-]*(?:check|verif\w*|vérif\w*|probe|prüfung|comprob\p{L}*|verifica\p{L}*|provera|you can (?:verify|check|confirm)|sprawdz\w*|проверка|перевірка|kontrol\w*|检验|验算|検算|검산)[^\n]*$|[.!)]\s+\p{Lu}\p{L}+\s*[:：][^\n]*[✓✔✅]\W*$/iu
+const check = new RegExp(
+  `(?:^|\\n)[\\s*_>-]*(?:${checks})[^\\n]*$|[.!)]\\s+(?:(?:${checks})\\s*[:：][^\\n]*|\\p{Lu}\\p{L}+\\s*[:：][^\\n]*[✓✔✅]\\W*)$`,
+  "iu"
+)
 
 /** A sentence that explains the symbols of a formula: "where C is the constant of integration". */
 const legend = /\n\s*(?:where|with|here)\b[^\n]*$/i

@@ -374,6 +374,29 @@ const alike: Readonly<Record<string, string>> = {
   ₖ: "_{k}"
 }
 
+/** Symbols of units in Cyrillic. */
+const cyrillicUnits: Readonly<Record<string, string>> = {
+  км: "km",
+  м: "m",
+  см: "cm",
+  мм: "mm",
+  кг: "kg",
+  г: "g",
+  л: "L",
+  ч: "h",
+  мин: "min",
+  с: "s"
+}
+
+const symbols = Object.keys(cyrillicUnits).join("|")
+
+const cyrillicUnit = new RegExp(`(?<=\\d\\s?)(${symbols})(?:/(${symbols}))?(?=[²³.,;!?\\s]|$)`, "gu")
+
+const inLatinUnits = (text: string): string =>
+  text.replace(cyrillicUnit, (_, unit: string, per: string | undefined) =>
+    [unit, per].flatMap((symbol) => cyrillicUnits[symbol ?? ""] ?? []).join("/")
+  )
+
 /** Greek, whose question mark looks like a semicolon. */
 const greek = /\p{Script=Greek}{3}/u
 
@@ -390,7 +413,8 @@ const inPlainSigns = (written: string): string => {
         return `${code - zeros.findLast((zero) => zero <= code)!}`
       })
     : text
-  const marked = /<\/|<br|&\w+;/i.test(digits) ? withoutHtml(digits) : digits
+  const units = /\p{Script=Cyrillic}/u.test(digits) ? inLatinUnits(digits) : digits
+  const marked = /<\/|<br|&\w+;/i.test(units) ? withoutHtml(units) : units
   const quoted = inQuotation.test(marked) ? marked.replace(/^ {0,3}>[ \t]?/gm, "") : marked
   const bare = quoted
     .replace(/[⩾≧⩽≦⟨⟩ⁿˣᵏᵐⁱᵗₙₖ]/g, (sign) => alike[sign]!)

@@ -55,17 +55,7 @@ const words: ReadonlyArray<readonly [spellings: string, name: string, scale: str
   ["tonne", "kilogram", "1000"],
   ["quart qt", "quart", "1"],
   ["gallon gal", "quart", "4"],
-  ["unit", "unit", "1"],
-  ["м", "metre", "1"],
-  ["км", "metre", "1000"],
-  ["см", "metre", "0.01"],
-  ["мм", "metre", "0.001"],
-  ["кг", "kilogram", "1"],
-  ["г", "kilogram", "0.001"],
-  ["ч", "second", "3600"],
-  ["мин", "second", "60"],
-  ["с", "second", "1"],
-  ["л", "metre^3", "0.001"]
+  ["unit", "unit", "1"]
 ]
 
 /** Units with SI prefixes: names, symbols, base units with powers, and the size in base units. */

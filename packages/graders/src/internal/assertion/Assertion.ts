@@ -117,7 +117,7 @@ const isFreed = (gap: string, until: English.Until): boolean => {
     if (!subordinate.test(rest)) return true
   }
   if ((until === "verb" || until === "colon") && !/^\s*(?:\w+\s+){0,2}that\b/.test(gap)) {
-    if (English.copula.test(gap.replace(attached, "").replace(/[a-z]\s*=\s*$/i, ""))) return true
+    if (English.identity.test(gap.replace(attached, "").replace(/[a-z]\s*=\s*$/i, ""))) return true
   }
   if (until === "colon" && /\w+\s+\w+[^:]*:\s*[\s$*\\([]*$/.test(gap)) return true
   const [, before = "", clause = ""] = partsOf(gap, until === "clause")

@@ -131,7 +131,7 @@ export const continuing =
 
 /** Starts of a sentence that explains an answer instead of judging it. */
 export const explaining =
-  /^[\s*_>#(•–—-]*(?:(?:note|notice|observe|remember|recall|tip|hint|explanation|reasoning|reason|why|proof|details?|key \w+|in other words|for reference|fun fact|interestingly|intuitively|equivalently|geometrically|remark|one can|this (?:covers|completes|exhausts|confirms|works|follows|holds|uses|is (?:because|since|where|why|how|the (?:only|same|well-known)))|that(?:['’]s| is) (?:how|why|roughly|about)|it (?:is|follows|also)|common (?:mistake|error|pitfall)s?|students?|no other|no one|both|the other|of course|(?:we|you|i) (?:do not|don['’]t|did not|didn['’]t) need|(?:we|you|one) (?:can|could|may) (?:also|verify|check)|(?:we|i) (?:used?|chose|also|have used|took|applied|rejected|discard(?:ed)?|exclud\w+)|i should note)(?![\p{L}])|(?:each|every|all|any)\s+(?!of (?:this|that|the above)))/iu
+  /^[\s*_>#(•–—-]*(?:(?:note|notice|observe|remember|recall|tip|hint|explanation|reasoning|reason|why|proof|details?|key \w+|in other words|for reference|fun fact|interestingly|intuitively|equivalently|geometrically|remark|one can|this (?:covers|completes|exhausts|confirms|works|follows|holds|uses|is (?:because|since|where|why|how|the (?:only|same|well-known)))|that(?:['’]s| is) (?:how|why|roughly|about)|it (?:is|follows|also)|common (?:mistake|error|pitfall)s?|students?|no other|no one|both|the other|of course|(?:we|you|i) (?:do not|don['’]t|did not|didn['’]t) (?:need|count|consider|use|include)|(?:i|we) (?:have )?(?:double-?|re-?)?checked|(?:we|you|one) (?:can|could|may) (?:also|verify|check)|(?:we|i) (?:used?|chose|also|have used|took|applied|rejected|discard(?:ed)?|exclud\w+)|i should note)(?![\p{L}])|(?:each|every|all|any)\s+(?!of (?:this|that|the above)))/iu
 
 /** Closing sentences that address the reader. */
 export const closing =
@@ -197,7 +197,11 @@ export const conclusion =
 export const turn =
   /(?<![\p{L}])(?:but|however|so|thus|hence|therefore|in fact|in reality|actually|really|(?:should|must|ought to) (?:instead |rather |have been |really )?be|(?:true|correct|right|actual|real) (?:answer|value|one|result|minimum|maximum|number|solution|total|probability)|tatsächlich|in wirklichkeit|en réalité|en fait|en realidad|in realtà|na verdade|eigenlijk|in werkelijkheid|egentligen|i virkeligheten|de fapt|w rzeczywistości|ve skutečnosti|zapravo|todellisuudessa|valójában|aslında|thực ra|sebenarnya|на самом деле|насправді|στην πραγματικότητα|aber|doch|sondern|mais|pero|sino|ma|però|mas|maar|men|dar|ale|lecz|jednak|mutta|azonban|ama|fakat|nhưng|tetapi|но|однако|але|αλλά|όμως)(?![\p{L}])|其实|其實|事实上|实际上|实际|實際|実は|実際|사실|실제로|في الحقيقة|في الواقع|למעשה|בעצם|در واقع|दरअसल|वास्तव में|আসলে|อันที่จริง|จริง ๆ|但|しかし|하지만|لكن|אבל|אך|اما|लेकिन|কিন্তু|แต่/iu
 
-/** Verbs of identity, such as "is". */
+/** English verbs of identity, such as "is". */
+export const identity =
+  /(?<![\p{L}])(?:is|are|was|be|equals?|gives?|get|gets|got|obtain|have|has|becomes?|yields?|leaves?|find|found|see|shows?|conclude)(?![\p{L}])|=/iu
+
+/** Verbs of identity in all languages. */
 export const copula =
   /(?<![\p{L}])(?:is|are|was|be|equals?|gives?|get|gets|got|obtain|have|has|becomes?|yields?|leaves?|find|found|see|shows?|conclude|ist|lautet|beträgt|ergibt|erhalten|est|vaut|donne|es|queda|è|vale|é|fica|blir|är|er|este|to|je|on|equals|wynosi|là|adalah|равно|равен|ответ|είναι)(?![\p{L}])|=|是|为|為|は|은|는|هو|هي|היא|הוא|คือ/iu
 
