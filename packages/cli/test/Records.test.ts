@@ -45,6 +45,15 @@ describe("how views describe records", () => {
     assert.match(given("forked-run"), /from the forked run[\s\S]*units \(.*from the forked run\): 4320/)
   })
 
+  it("counts the failed items and those whose answer the caller supplied", () => {
+    const [step] = fold(events([started, ...proposed, finished(0, "units", "4320") as Part])).rounds[0]!.steps
+    const item = step!
+    const items: ReadonlyArray<typeof item> = [item, { ...item, origin: "caller" }, { ...item, state: "failed" }]
+    const shown = (some: typeof items) => Records.itemsOf({ ...item, items: some, unfolded: 4 })
+    assert.strictEqual(shown(items), "3 of 4 items, 1 failed, 1 supplied by the caller")
+    assert.strictEqual(shown(items.slice(0, 1)), "1 of 4 items")
+  })
+
   it("shows why a call failed while the step runs, and removes it once the step is done", () => {
     const start: Part = { type: "step-started", round: 0, step: 0, worker: "units" }
     const before = [started, ...proposed, start, failure]

@@ -55,14 +55,19 @@ const skipReasons: Readonly<Record<string, string>> = {
 /** Returns the reason why a step was skipped. */
 export const skipReason = ({ detail = "" }: Transcript.StepRecord): string => skipReasons[detail] ?? detail
 
-/** Formats the progress of a step over its items, e.g. `12 of 40, 1 failed`. Empty if the step has no items. */
+/**
+ * Formats the progress of a step over its items, e.g. `12 of 40 items, 1 failed`. Empty if the step has no items. Counts
+ * the answers that the caller of a fork supplied.
+ */
 export const itemsOf = ({ items = [], unfolded }: Transcript.StepRecord): string => {
   if (unfolded === undefined) return ""
   const count = (...states: ReadonlyArray<Transcript.StepRecord["state"]>) =>
     items.filter(({ state }) => states.includes(state)).length
-  const failed = count("failed")
-  const done = `${count("answered", "failed", "skipped")} of ${Format.count(unfolded, "item")}`
-  return failed === 0 ? done : `${done}, ${failed} failed`
+  const supplied = items.filter(({ origin }) => origin === "caller").length
+  return [
+    `${count("answered", "failed", "skipped")} of ${Format.count(unfolded, "item")}`,
+    ...[`${count("failed")} failed`, `${supplied} supplied by the caller`].filter((part) => !part.startsWith("0 "))
+  ].join(", ")
 }
 
 /** Describes why a running step is retried, and by which worker. */
