@@ -198,7 +198,7 @@ describe("resume of a result", () => {
 })
 
 describe("the id of a run", () => {
-  const wrong = ["", " ", "\ud800", "a\udc00b", "a\u0000b", "a\nb", "\u007f", "x".repeat(513), 7, null]
+  const wrong = ["", " ", "\ud800", "a\udc00b", "a\u0000b", "a\nb", "\u007f", "x".repeat(513), ".", "..", 7, null]
 
   it("is refused in words where not every journal can store it, by every way to run", async () => {
     for (const runId of wrong as ReadonlyArray<string>) {

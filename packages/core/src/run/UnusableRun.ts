@@ -9,8 +9,11 @@ const longest = 512
 // biome-ignore lint/suspicious/noControlCharactersInRegex: ids are held to have none
 const control = /[\u0000-\u001f\u007f-\u009f]/
 
+/** Ids that cannot be a part of a URL, because clients remove them from paths. */
+const pathDots: ReadonlySet<string> = new Set([".", ".."])
+
 /** Description of the id format, for error messages. */
-export const idRule = `a string of 1 to ${longest} characters without control characters or unpaired surrogates`
+export const idRule = `a string of 1 to ${longest} characters without control characters or unpaired surrogates, and not "." or ".."`
 
 /** Whether a value is a valid run id. */
 export const isRunId = (value: unknown): value is string =>
@@ -18,7 +21,8 @@ export const isRunId = (value: unknown): value is string =>
   value.trim() !== "" &&
   value.length <= longest &&
   value.isWellFormed() &&
-  !control.test(value)
+  !control.test(value) &&
+  !pathDots.has(value)
 
 /** Returns an error if the run id cannot be stored by every journal, or `undefined` if it is valid. */
 export const wrongId = (runId: unknown): OptionsError | undefined =>
