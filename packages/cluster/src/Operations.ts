@@ -1,6 +1,6 @@
 /** Operates a shared database: shows its servers, runs and work, drains servers, and deletes old data. */
 import * as Effect from "effect/Effect"
-import { databaseNow, nameOf } from "./internal/owner.ts"
+import { addressOf, databaseNow, nameOf } from "./internal/owner.ts"
 import { column } from "./internal/session.ts"
 import type { Postgres, PostgresError } from "./Postgres.ts"
 
@@ -18,8 +18,12 @@ export interface Server {
 /** The status of a database and the processes that share it. */
 export interface Status {
   readonly servers: ReadonlyArray<Server>
-  /** Processes that own runs in progress, with their number of runs. */
-  readonly owners: ReadonlyArray<{ readonly process: string; readonly runs: number }>
+  /** Processes that own runs in progress, with their number of runs, and their address if they are cluster servers. */
+  readonly owners: ReadonlyArray<{
+    readonly process: string
+    readonly address?: string | undefined
+    readonly runs: number
+  }>
   /** Number of unprocessed messages between servers, without those of scheduled runs. */
   readonly pendingMessages: number
   /** Number of submitted runs with a start time in the future. */
@@ -90,7 +94,11 @@ export const status = ({ run, schema }: Postgres, versionGroup?: string): Effect
         const name = `${address.host}:${address.port}`
         return { address: name, isHealthy: healthy === true, isDraining: drains.has(name), seenMillis: Number(seen) }
       }),
-      owners: owners.map(([owner, runs]) => ({ process: nameOf(String(owner)), runs: Number(runs) })),
+      owners: owners.map(([owner, runs]) => ({
+        process: nameOf(String(owner)),
+        address: addressOf(String(owner)),
+        runs: Number(runs)
+      })),
       pendingMessages: Number(messages[0]?.[0] ?? 0),
       scheduledRuns: Number(messages[0]?.[1] ?? 0),
       works: works.filter(({ id }) => !id.startsWith(ofTraining)),

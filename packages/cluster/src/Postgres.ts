@@ -194,7 +194,8 @@ const lookMillis = 2_000
 const maxMessageSize = 512 * 2 ** 20
 
 /**
- * Connects to a database. The connection is closed when the scope closes.
+ * Connects to a database. The connection is closed when the scope closes. `address` is the address of this process if it
+ * is a cluster server; `Operations.status` lists it with the server's runs.
  *
  * **Details**
  *
@@ -222,7 +223,8 @@ const maxMessageSize = 512 * 2 ** 20
  * ```
  */
 export const open = Effect.fnUntraced(function* (
-  options: Options
+  options: Options,
+  address?: string
 ): Effect.fn.Return<Postgres, PostgresError, Scope.Scope> {
   yield* Effect.mapError(
     Tables.checked("Postgres.open", options, optionsTable),
@@ -260,7 +262,7 @@ export const open = Effect.fnUntraced(function* (
     yield* pool.use((connection) => Session.endStuck(Session.sessionOf(connection)))
     const found = yield* Session.transact(pool, (session) => Schema.prepare(session, schema))
     const owner =
-      found === "ours" ? yield* Owner.enter({ ...config, applicationName: "divisi owner" }, schema) : undefined
+      found === "ours" ? yield* Owner.enter({ ...config, applicationName: "divisi owner" }, schema, address) : undefined
     return { pool, owner }
   })
   const scope = yield* Effect.scope

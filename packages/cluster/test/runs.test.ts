@@ -323,6 +323,23 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
       )
   )
 
+  it("wait for another server if a vendor rejects the key of theirs", { timeout: 60_000 }, () =>
+    runTest(
+      Effect.gen(function* () {
+        const { client, servers, start, twice } = yield* cluster("rejected", 1, { isRejected: true })
+        const names = ids(3)
+        const followed = yield* Effect.forkChild(Stream.runCollect(client.follow(names[0]!)))
+        yield* Effect.forEach(names, (id) => client.submit(id, "question"))
+        assert.strictEqual((yield* Effect.promise(() => once(servers[0]!, "exit")))[0], 1)
+        for (const id of names) assert.isTrue(Option.isNone(yield* client.poll(id)))
+        yield* Effect.promise(() => start({ isRejected: false }))
+        for (const id of names) assert.strictEqual((yield* client.result(id)).ending, "answered")
+        assert.deepStrictEqual(twice(), { calls: 12, twice: 0 })
+        assert.match((yield* Fiber.join(followed)).at(-1)?.body ?? "", /"run-finished".*"answered"/)
+      })
+    )
+  )
+
   it("are cancelled from any member, before and after they begin", { timeout: 60_000 }, () =>
     runTest(
       Effect.gen(function* () {
@@ -334,6 +351,12 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
         assert.deepStrictEqual(lines(), [])
         yield* client.submit("late", "question")
         yield* until(() => lines().length > 2)
+        const postgres = yield* Postgres.open({ url: Redacted.make(server.url), schema: "cancelled", graceMillis: 0 })
+        const { owners, servers } = yield* Operations.status(postgres)
+        assert.include(
+          servers.map(({ address }) => address),
+          owners[0]?.address
+        )
         yield* client.cancel("late")
         assert.strictEqual((yield* client.result("late")).ending, "interrupted")
         assert.isBelow(twice().calls, 10)

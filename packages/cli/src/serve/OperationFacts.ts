@@ -52,19 +52,19 @@ export const keysOf = <E>(
 /** Returns the machines that share a database: cluster servers, and processes with runs in progress. */
 export const machinesOf = ({ modules, postgres }: Database["cluster"]) =>
   Effect.map(modules.Operations.status(postgres), ({ owners, servers }): ReadonlyArray<Operations.Machine> => {
-    const running = new Map(owners.map(({ process, runs }) => [process, runs]))
-    const known = new Set(servers.map(({ address }) => address))
+    const running = new Map(owners.map(({ address, runs }) => [address, runs]))
+    const known = new Set<string | undefined>(servers.map(({ address }) => address))
     return [
       ...servers.map(
         ({ address, isDraining, isHealthy, seenMillis }): Operations.Machine => ({
           name: address,
           state: isDraining ? "draining" : isHealthy ? "healthy" : "unreachable",
-          runs: running.get(address) ?? null,
+          runs: running.get(address) ?? 0,
           seen_millis: seenMillis
         })
       ),
       ...owners
-        .filter(({ process }) => !known.has(process))
+        .filter(({ address }) => !known.has(address))
         .map(({ process, runs }): Operations.Machine => ({ name: process, state: "healthy", runs, seen_millis: null }))
     ]
   })

@@ -27,14 +27,18 @@ const looksPerSweep = 5
 /** How long to wait for a process without its lock, in milliseconds. Processes usually reconnect within a second. */
 export const reconnectMillis = 3_000
 
-/** Generates an owner name, which starts with the number of its lock. */
-const make = (): string => `${randomInt(1, 2 ** 31)} ${process.pid} ${os.hostname()}`
+/** Generates an owner name, which starts with the number of its lock. A cluster server's ends with its address. */
+const make = (address: string | undefined): string =>
+  `${randomInt(1, 2 ** 31)} ${process.pid} ${os.hostname()}${address === undefined ? "" : ` at ${address}`}`
 
 /** Formats an owner for display, e.g. `process 4711 on a-server`. */
 export const nameOf = (owner: string): string => {
   const [, pid, ...host] = owner.split(" ")
   return `process ${pid} on ${host.join(" ")}`
 }
+
+/** Returns the address of an owner that is a cluster server. */
+export const addressOf = (owner: string): string | undefined => / at (\S+)$/.exec(owner)?.[1]
 
 /** Returns an SQL condition that checks whether the owner in a column currently holds its lock. */
 export const hasLock = (column: string): string => `EXISTS (
@@ -104,9 +108,10 @@ const rememberedMillis = 86_400_000
  */
 export const enter = Effect.fnUntraced(function* (
   config: PgConnection.Config,
-  schema: string
+  schema: string,
+  address: string | undefined
 ): Effect.fn.Return<Owner, SqlError, Scope.Scope> {
-  const self = make()
+  const self = make(address)
   const clock = yield* Clock.Clock
   const entered = yield* Deferred.make<void, SqlError>()
   /** Offset between the database's clock and this process's monotonic clock, in milliseconds. */

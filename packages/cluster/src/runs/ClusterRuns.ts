@@ -12,6 +12,8 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Sharding from "effect/cluster/Sharding"
+import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -30,6 +32,7 @@ import * as Layers from "./layers.ts"
 import * as Leases from "./leases.ts"
 import * as Owned from "./owned.ts"
 import { Ended, executionOf, Feed, Item, Run, resultOf } from "./protocol.ts"
+import * as Rejections from "./rejections.ts"
 
 export { Ended, Item }
 
@@ -93,6 +96,16 @@ export interface SubmitOptions {
 
 const submitTable = { startAt: Tables.number(0, 8.64e15) } satisfies Tables.ShapeOf<SubmitOptions>
 
+/** Raised when a server leaves the cluster because a vendor rejects its key or account. */
+export class ServerRejected extends Data.TaggedError("ServerRejected")<{
+  /** The vendor's rejection. */
+  readonly detail: string
+}> {
+  override get message(): string {
+    return `A vendor rejects the key or account of this server, which leaves its runs to other servers: ${this.detail} Correct the key, then restart the server.`
+  }
+}
+
 /** The runs of a cluster. All functions work on every member, regardless of which server executes the run. */
 export interface ClusterRuns {
   /** Submits a run, to be started by one of the servers. Submitting a known id again has no effect. */
@@ -114,8 +127,11 @@ export interface ClusterRuns {
    * for it.
    */
   readonly follow: (id: string, from?: number) => Stream.Stream<Item>
-  /** Completes when this server is asked to drain (`Operations.drain`). The scope should then be closed. */
-  readonly drained: Effect.Effect<void, Postgres.PostgresError>
+  /**
+   * Completes when this server is asked to drain (`Operations.drain`). Fails with `ServerRejected` if a vendor rejects
+   * its key or account. In both cases, the scope should then be closed: the runs wait for another server.
+   */
+  readonly drained: Effect.Effect<void, Postgres.PostgresError | ServerRejected>
   /** Returns the number of runs in this process, and of their calls in flight. */
   readonly size: () => { readonly runs: number; readonly calls: number }
   readonly journal: Journal.Journal
@@ -237,7 +253,8 @@ export const make = Effect.fnUntraced(function* (
     return yield* new Postgres.PostgresError({ database: "Postgres", reason: { _tag: "Invalid", detail } })
   }
   const { drainMillis = worker === undefined ? 0 : 60_000 } = worker ?? {}
-  const postgres = yield* Postgres.open(ofDatabase)
+  const address = worker === undefined ? undefined : `${worker.address.host}:${worker.address.port}`
+  const postgres = yield* Postgres.open(ofDatabase, address)
   const { run: query, schema } = postgres
   const base = yield* PostgresJournal.make(postgres, { expireMillis })
   // Closed after the layers below, because draining requires active runs.
@@ -251,11 +268,13 @@ export const make = Effect.fnUntraced(function* (
       ])
     )
   const { concurrency = 50 } = worker ?? {}
+  const rejected = Deferred.makeUnsafe<never, ServerRejected>()
   const owned = Owned.make<RunResult>(base, {
     scope: running,
     concurrency,
     maxTakeovers: worker?.maxTakeovers ?? 5,
-    abandoned: (id, claim) => Abandoned.end(base, id, claim, Effect.orDie(markCancelled(id)))
+    abandoned: (id, claim) => Abandoned.end(base, id, claim, Effect.orDie(markCancelled(id))),
+    rejections: Rejections.make((detail) => Deferred.doneUnsafe(rejected, Exit.fail(new ServerRejected({ detail }))))
   })
   const isCancelled = (id: string) =>
     Effect.map(
@@ -269,9 +288,8 @@ export const make = Effect.fnUntraced(function* (
       (rows) => (rows.length > 0 ? Effect.void : Effect.andThen(Effect.sleep(lookMillis), drained(address)))
     )
   // Deletes drain requests from before the start, which were meant for an earlier process at this address.
-  if (worker !== undefined) {
-    const { host, port } = worker.address
-    yield* query((session) => session.query(`DELETE FROM ${schema}.drains WHERE address = $1`, [`${host}:${port}`]))
+  if (address !== undefined) {
+    yield* query((session) => session.query(`DELETE FROM ${schema}.drains WHERE address = $1`, [address]))
   }
 
   const ownClock = yield* Clock.Clock
@@ -379,7 +397,7 @@ export const make = Effect.fnUntraced(function* (
           Feeds.follow(id, (next) => client(execution).attach({ id, from: next }), from)
         )
       ),
-    drained: worker === undefined ? Effect.never : drained(`${worker.address.host}:${worker.address.port}`),
+    drained: address === undefined ? Effect.never : Effect.raceFirst(drained(address), Deferred.await(rejected)),
     size: owned.size,
     journal: base
   }

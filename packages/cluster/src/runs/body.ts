@@ -11,6 +11,7 @@ import * as DurableClock from "effect/workflow/DurableClock"
 import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import * as Owned from "./owned.ts"
 import { Ended, type Run, resultOf } from "./protocol.ts"
+import { isRejection } from "./rejections.ts"
 
 /** Executes runs on a server. */
 export interface Executor {
@@ -38,9 +39,7 @@ const isUnreachable = ({ error }: RunResult): boolean =>
 /** Returns the rejection of this server's key or account that ended a run. */
 const rejectionOf = ({ error }: RunResult): WorkerError | undefined => {
   const cause = error !== undefined && "cause" in error ? error.cause : error
-  const isRejection =
-    cause instanceof WorkerError && (cause.reason._tag === "Authentication" || cause.reason._tag === "Quota")
-  return isRejection ? cause : undefined
+  return cause instanceof WorkerError && isRejection(cause.reason) ? cause : undefined
 }
 
 /** The result of a run that was cancelled. */
@@ -87,25 +86,29 @@ export const make = (
     }
     const task: Task.Task = JSON.parse(text)
     const shard = sharding.getShardId(Entity.make(execution), "default")
-    const place: Owned.Place = {
-      isOurs: () => sharding.hasShardId(shard)
-    }
+    const isOurs = () => sharding.hasShardId(shard)
+    let rejections = 0
     let results: Results = {}
     for (;;) {
       const given = results
-      const outcome = yield* owned.execute(id, place, isCancelled(id), (journal, listener) => {
+      const outcome = yield* owned.execute(id, { isOurs, rejections }, isCancelled(id), (journal, listener) => {
         const options: RunOptions = { ...optionsOf?.(task), runId: id, journal, listener }
         return Object.keys(given).length === 0
           ? conductor.run(task, options)
           : conductor.resume({ runId: id, results: given }, options)
       })
       if (outcome._tag === "HandedOver") {
-        if (!place.isOurs()) return yield* Owned.abandon
+        if (!isOurs()) return yield* Owned.abandon
         // The run was assigned to this server again before it was handed over. Abandoning it would delay it by ten
         // minutes.
         continue
       }
       if (outcome._tag === "Cancelled") return cancelled
+      if (outcome._tag === "Rejected") {
+        rejections += 1
+        yield* outcome.decision === "leave" ? Owned.whileDoubtful(sharding, shard) : Effect.sleep(againMillis)
+        continue
+      }
       const { result } = outcome
       if (isTaken(result)) yield* Owned.whileDoubtful(sharding, shard)
       else if (isUnreachable(result)) yield* Effect.sleep(againMillis)

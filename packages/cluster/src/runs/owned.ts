@@ -13,10 +13,13 @@ import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
+import * as Rejections from "./rejections.ts"
 
 /** How execution on this process ended: with a result, by handing the run over, or by cancellation. */
 export type Outcome<A> =
   | { readonly _tag: "Done"; readonly result: A }
+  /** A vendor rejected this server's key or account. The journal contains that the run goes on. */
+  | { readonly _tag: "Rejected"; readonly decision: Rejections.Decision }
   | { readonly _tag: "HandedOver" }
   | { readonly _tag: "Cancelled" }
 
@@ -24,6 +27,8 @@ export type Outcome<A> =
 export interface Place {
   /** Returns false as soon as a drain or a rebalancing starts or a lock is lost. */
   readonly isOurs: () => boolean
+  /** Number of earlier attempts of this server that a vendor has rejected. */
+  readonly rejections: number
 }
 
 interface Owned<A> extends Place {
@@ -34,6 +39,9 @@ interface Owned<A> extends Place {
   epoch: number | undefined
   /** Whether the journal has rejected an entry. If so, nothing more can be written to the run. */
   isRefused: boolean
+  /** Message of the rejection by which the last call failed. */
+  rejection: string | undefined
+  decision: Rejections.Decision | undefined
   readonly handedOver: Deferred.Deferred<void>
   readonly cancelled: Deferred.Deferred<void>
   readonly ended: Deferred.Deferred<Outcome<A>>
@@ -62,10 +70,14 @@ export interface Settings {
   readonly maxTakeovers: number
   /** Ends a run that too many processes have lost. */
   readonly abandoned: (id: string, claim: Journal.Claim) => Effect.Effect<never, Journal.JournalError>
+  readonly rejections: Rejections.Rejections
 }
 
 /** Creates the tracker for the runs of a process. */
-export const make = <A>(base: Journal.Journal, { abandoned, concurrency, maxTakeovers, scope }: Settings) => {
+export const make = <A>(
+  base: Journal.Journal,
+  { abandoned, concurrency, maxTakeovers, rejections, scope }: Settings
+) => {
   const owned = new Map<string, Owned<A>>()
   const listeners = new Map<string, Set<Listener>>()
   const permits = Semaphore.makeUnsafe(concurrency)
@@ -116,12 +128,31 @@ export const make = <A>(base: Journal.Journal, { abandoned, concurrency, maxTake
       run.open.clear()
       handOver(run)
     })
+  /** Returns the batch to write. If the run ends by a rejection but is not over, it is marked as resumed. */
+  const reopened = (run: Owned<A>, batch: Journal.Batch): Journal.Batch => {
+    for (const entry of batch.entries) {
+      if (entry.type === "answered" || entry.type === "found") run.rejection = undefined
+      else if (entry.type === "failed") {
+        run.rejection = Rejections.isRejection(entry.reason) ? entry.message : undefined
+      } else if (entry.type === "event" && entry.event.type === "run-finished" && entry.event.runId === batch.run) {
+        const { at, ending } = entry.event
+        if (ending === "answered") rejections.answered()
+        if (ending !== "failed" || run.rejection === undefined) return batch
+        run.decision = rejections.decide(run.rejection, run.rejections)
+        if (run.decision === undefined) return batch
+        const head = batch.head && { ...batch.head, ending: undefined }
+        return { ...batch, head, entries: [...batch.entries, { type: "resumed", at }] }
+      }
+    }
+    return batch
+  }
   const journal: Journal.Journal = {
     ...base,
     admit,
-    append: (batch) =>
+    append: (given) =>
       Effect.suspend(() => {
-        const run = owned.get(batch.run)
+        const run = owned.get(given.run)
+        const batch = run === undefined ? given : reopened(run, given)
         for (const attempt of Journal.attemptsIn(batch.entries, "begun")) run?.open.add(attempt)
         const written = () => {
           if (run !== undefined) {
@@ -153,6 +184,8 @@ export const make = <A>(base: Journal.Journal, { abandoned, concurrency, maxTake
         isStopping: false,
         epoch: undefined,
         isRefused: false,
+        rejection: undefined,
+        decision: undefined,
         handedOver: Deferred.makeUnsafe(),
         cancelled: Deferred.makeUnsafe(),
         ended: Deferred.makeUnsafe()
@@ -170,7 +203,11 @@ export const make = <A>(base: Journal.Journal, { abandoned, concurrency, maxTake
           const opened = () => (isOver ? abandoned(id, claim.success) : Effect.fromResult(claim))
           return work({ ...journal, claim: opened }, piece)
         })
-        return Effect.map(Effect.andThen(admit(id), admitted), (result) => ({ _tag: "Done", result }))
+        return Effect.map(
+          Effect.andThen(admit(id), admitted),
+          (result): Outcome<A> =>
+            run.decision === undefined ? { _tag: "Done", result } : { _tag: "Rejected", decision: run.decision }
+        )
       })
       const stopped = Effect.raceFirst(
         Effect.as(Deferred.await(run.handedOver), { _tag: "HandedOver" } as const),
@@ -223,12 +260,12 @@ export const make = <A>(base: Journal.Journal, { abandoned, concurrency, maxTake
   }
 }
 
-/** Maximum time to wait until it is known whether this process has lost a shard, in milliseconds. */
+/** Maximum time to wait until this process has lost a shard, in milliseconds. */
 const doubtMillis = 15_000
 
 /**
- * Waits after another process has claimed a run. A process that was frozen still considers itself the owner of its
- * shards, and must not claim the run again before its locks have been checked.
+ * Waits after another process has claimed a run, or while this process leaves the cluster. A process that was frozen
+ * still considers itself the owner of its shards, and must not claim the run again before its locks have been checked.
  */
 export const whileDoubtful = (
   sharding: Pick<Sharding.Sharding["Service"], "hasShardId">,

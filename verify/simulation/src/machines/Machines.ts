@@ -19,6 +19,7 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Body from "../../../../packages/cluster/src/runs/body.ts"
 import * as Owned from "../../../../packages/cluster/src/runs/owned.ts"
+import * as Rejections from "../../../../packages/cluster/src/runs/rejections.ts"
 import { loadAll } from "../../../../packages/core/src/OnDemand.ts"
 import * as SeededScheduler from "../SeededScheduler.ts"
 import * as Database from "./Database.ts"
@@ -298,7 +299,8 @@ export const simulate = async (options: Options): Promise<Found> => {
         scope,
         concurrency: 50,
         maxTakeovers: 1_000,
-        abandoned: (id) => Effect.die(`${id} was abandoned`)
+        abandoned: (id) => Effect.die(`${id} was abandoned`),
+        rejections: Rejections.make((message) => complain(`a machine leaves: ${message}`))
       })
       const conductor = Conductor.make({
         pool: WorkerPool.makeUnsafe([worker(machine, "a"), worker(machine, "b")]),
