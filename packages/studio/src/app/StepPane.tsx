@@ -2,6 +2,7 @@
 /** Details of the selected step: the messages sent to its worker, its answer, its calls and its tools. */
 import { Message, RunEvent, type Transcript } from "@divisi/core"
 import { useSignal } from "@preact/signals"
+import { Fragment } from "preact"
 import { useMemo } from "preact/hooks"
 import * as Format from "../run/Format.ts"
 import { seenText, sentMessages } from "../run/StepConversation.ts"
@@ -53,22 +54,34 @@ const Calls = ({ calls, isPlay }: { readonly calls: Row["calls"]; readonly isPla
   <table class="table mini">
     <Head columns={["Call", "Worker", "Result", ["Started", "right"], ["Time", "right"], ["Price", "right"]]} />
     <tbody>
-      {calls.map(({ costUsd, from, kind, message, retryInMillis, to, worker }, index) => (
-        <tr key={index}>
-          <td>{index + 1}</td>
-          <td>{worker}</td>
-          <td>
-            <State state={kind === "turn" || kind === "answer" ? "answered" : kind} word={callWords[kind]} />
-            {message !== undefined && <span class="why">{Format.oneLine(message)}</span>}
-            {retryInMillis !== undefined && (
-              <span class="why">Next attempt after {Format.duration(retryInMillis)}.</span>
+      {calls.map(({ costUsd, from, kind, message, retryInMillis, to, worker }, index) => {
+        const reasons = [
+          ...(message === undefined ? [] : [Format.oneLine(message)]),
+          ...(retryInMillis === undefined ? [] : [`Next attempt after ${Format.duration(retryInMillis)}.`])
+        ]
+        return (
+          <Fragment key={index}>
+            <tr class={reasons.length > 0 ? "explained" : ""}>
+              <td>{index + 1}</td>
+              <td>{worker}</td>
+              <td>
+                <State state={kind === "turn" || kind === "answer" ? "answered" : kind} word={callWords[kind]} />
+              </td>
+              <td class="right">+{Format.duration(from)}</td>
+              <td class="right">{Format.duration(to - from)}</td>
+              <td class="right">{kind === "running" ? "" : <Money usd={costUsd} isPlay={isPlay} />}</td>
+            </tr>
+            {reasons.length > 0 && (
+              <tr>
+                <td />
+                <td class="why" colSpan={5}>
+                  {reasons.join(" ")}
+                </td>
+              </tr>
             )}
-          </td>
-          <td class="right">+{Format.duration(from)}</td>
-          <td class="right">{Format.duration(to - from)}</td>
-          <td class="right">{kind === "running" ? "" : <Money usd={costUsd} isPlay={isPlay} />}</td>
-        </tr>
-      ))}
+          </Fragment>
+        )
+      })}
     </tbody>
   </table>
 )
@@ -132,7 +145,7 @@ const Items = ({
         <span class="tag">{Format.whole(answered)} answered</span>
       </h3>
       <table class="table mini">
-        <Head columns={["Item", "Worker", "State", "Answer", ["Time", "right"], ["Price", "right"]]} />
+        <Head columns={["Item", ["Worker", "wide-only"], "State", "Answer", ["Time", "right"], ["Price", "right"]]} />
         <tbody>
           {items.slice(0, shown.value).map((one) => (
             <tr key={one.item}>
@@ -141,7 +154,7 @@ const Items = ({
                   {one.item}
                 </button>
               </th>
-              <td>{RunEvent.authorOf(one)}</td>
+              <td class="wide-only">{RunEvent.authorOf(one)}</td>
               <td>
                 <State state={stateOfStep(one)} />
               </td>

@@ -14,11 +14,12 @@ const rowHeight = 32
 const maxItemBars = 100
 const top = 28
 
-/** Returns at most `count` round values for a time axis. */
+/** Returns about `count` round values for a time axis, and at least two. */
 export const ticksOf = (millis: number, count: number): ReadonlyArray<number> => {
   const rough = millis / Math.max(1, count)
   const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1)))
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough) ?? power * 10
+  const sizes = [1, 2, 5, 10].map((factor) => factor * power).filter((size) => size <= millis)
+  const step = sizes.find((size) => size >= rough) ?? sizes.at(-1) ?? power
   return Array.from({ length: Math.floor(millis / step) + 1 }, (_, index) => index * step)
 }
 
@@ -66,7 +67,7 @@ export const WaterfallChart = ({ at, hasRounds, onSelect, selected, start, water
   const critical = rows
     .map((row, index) => ({ row, index }))
     .filter(({ row }) => row.isCritical && row.calls.length > 0)
-  const characters = Math.floor((nameWidth - 44) / 7.4)
+  const characters = Math.floor((nameWidth - 48) / 7.4)
   return (
     <div class="waterfall" ref={holder}>
       <svg width={width.value} height={height} viewBox={`0 0 ${width.value} ${height}`} aria-hidden="true">
@@ -88,10 +89,6 @@ export const WaterfallChart = ({ at, hasRounds, onSelect, selected, start, water
           const y = top + index * rowHeight
           const isSelected = selected?.round === row.round && selected.step === row.step
           const state = stateOfStep(row.record)
-          const end = x(row.calls.at(-1)?.to ?? row.from ?? 0)
-          const fact = factOf(row)
-          const isLeft = width.value - end < 130 && x(row.from ?? 0) - nameWidth > 130
-          const isInside = width.value - end < 130 && !isLeft
           const name = RunEvent.authorOf(row.record)
           return (
             <g
@@ -148,16 +145,6 @@ export const WaterfallChart = ({ at, hasRounds, onSelect, selected, start, water
                   height={Math.max(0.5, 22 / length - 0.5)}
                 />
               ))}
-              {!isInside && (
-                <text
-                  class="fact"
-                  x={isLeft ? x(row.from ?? 0) - 8 : end + 8}
-                  y={y + 20}
-                  text-anchor={isLeft ? "end" : "start"}
-                >
-                  {fact}
-                </text>
-              )}
             </g>
           )
         })}
@@ -171,6 +158,22 @@ export const WaterfallChart = ({ at, hasRounds, onSelect, selected, start, water
               class="join"
               d={`M${end} ${top + before.index * rowHeight + 21}V${top + index * rowHeight + 11}`}
             />
+          )
+        })}
+        {rows.map((row, index) => {
+          const end = x(row.calls.at(-1)?.to ?? row.from ?? 0)
+          const isLeft = width.value - end < 130 && x(row.from ?? 0) - nameWidth > 130
+          if (width.value - end < 130 && !isLeft) return null
+          return (
+            <text
+              key={`${row.round}.${row.step}`}
+              class="fact"
+              x={isLeft ? x(row.from ?? 0) - 8 : end + 8}
+              y={top + index * rowHeight + 20}
+              text-anchor={isLeft ? "end" : "start"}
+            >
+              {factOf(row)}
+            </text>
           )
         })}
         {at < millis && <path class="now" d={`M${x(at)} ${top - 8}V${height}`} />}

@@ -169,7 +169,7 @@ const StepsTable = ({ one, other }: { readonly one: Transcript.Transcript; reado
         </span>
       </header>
       <div class="body" role="group" aria-label="Steps, scrollable" tabIndex={0}>
-        <table class="table">
+        <table class="table pairs">
           <caption class="unseen">Steps of both runs</caption>
           <Head columns={["Step", "A", "B", "Differs in"]} />
           <tbody>
@@ -419,7 +419,7 @@ const Choice = () => {
   }
   return (
     <div class="list-holder" role="group" aria-label="Questions, scrollable" tabIndex={0}>
-      <table class="table">
+      <table class="table questions">
         <caption class="unseen">Questions with several runs</caption>
         <Head columns={["Question", "Policies", ["Runs", "right"]]} />
         <tbody>
@@ -428,14 +428,15 @@ const Choice = () => {
             const policies = [...new Set(group.map(({ policy }) => policy))]
             return (
               <tr key={first!.id}>
-                <th scope="row">
+                <th scope="row" class="clip">
                   <a class="link" href={href(["compare"], { question: first!.id })}>
                     {Format.oneLine(first!.question ?? "", 160) || "(no text)"}
                   </a>
                 </th>
-                <td>
+                <td class="clip">
+                  {policies.length > 2 && `${Format.whole(policies.length)}: `}
                   {Format.oneLine(policies.slice(0, 4).join(", "), 100)}
-                  {policies.length > 4 && ` and ${policies.length - 4} more`}
+                  {policies.length > 4 && ", …"}
                 </td>
                 <td class="right">{Format.whole(group.length)}</td>
               </tr>

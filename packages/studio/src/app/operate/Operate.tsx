@@ -404,8 +404,8 @@ const View = ({
           <Stat name="Suspended" note="wait for a person or a client">
             {Format.whole(waiting)}
           </Stat>
-          <Stat name="Requests in flight" note="bytes">
-            {Format.tokens(operations.bytes_in_flight)}
+          <Stat name="Requests in flight" note="size of their bodies">
+            {Format.tokens(operations.bytes_in_flight)} B
           </Stat>
           <Stat
             name="Tokens"
@@ -453,7 +453,7 @@ export const OperatePage = () => {
   return (
     <div>
       <header class="bar">
-        <h1 class={read === undefined ? "" : "crumb"}>Operate</h1>
+        <h1>Operate</h1>
         {read !== undefined && (
           <State
             state={read.operations.status === "ok" ? "answered" : "stopped"}

@@ -292,7 +292,8 @@ const View = ({ opened: { figures, pricing, runs, title } }: { readonly opened: 
   return (
     <div>
       <header class="bar">
-        <b class="clip">{Format.oneLine(title, 100)}</b>
+        <b>Costs</b>
+        <span class="dim clip">{Format.oneLine(title, 100)}</span>
       </header>
       <div class="sheet">
         <div class="lede-row">
