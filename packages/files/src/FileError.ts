@@ -72,13 +72,15 @@ export const detailOf = (cause: unknown, named?: string): string => {
 }
 
 const explain = (reason: FileErrorReason, file: string, cause: unknown): string => {
-  const { path: at = file } = (isSystemError(cause) ? cause : {}) as Partial<SystemError>
+  const { code, path: at = file } = (isSystemError(cause) ? cause : {}) as Partial<SystemError>
   const isOther = path.resolve(at) !== path.resolve(file)
   switch (reason) {
     case "Missing":
       return `${missing}${isOther ? ` (${at})` : ""}. Check the path`
     case "Denied":
-      return `permission denied${isOther ? ` (${at})` : ""}. Check the permissions`
+      return code === "EROFS"
+        ? `${inWords.EROFS}${isOther ? ` (${at})` : ""}. Use a file on another disk`
+        : `permission denied${isOther ? ` (${at})` : ""}. Check the permissions`
     case "Full":
       return `the disk with ${path.dirname(path.resolve(file))} is full. Free some space and try again`
     case "Failed":

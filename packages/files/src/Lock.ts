@@ -57,7 +57,7 @@ export class LockError extends Data.TaggedError("LockError")<{
     const { file, reason } = this
     return reason._tag === "Held"
       ? `${file} is locked by ${nameOf(reason.holder)}. Wait for it to finish, or stop it.`
-      : `Cannot lock ${file} (${reason.detail}). Check the path and its permissions.`
+      : `Cannot lock ${file} (${reason.detail}). Check the path, its permissions and the free space.`
   }
 }
 

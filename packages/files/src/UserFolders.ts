@@ -11,9 +11,20 @@ import * as UserDirectories from "effect/persistence/UserDirectories"
 
 const directories = UserDirectories.make()
 
-/** Services and containers may run without `HOME`, so the operating system is asked. */
+/**
+ * Asks the operating system for the home folder, because services and containers may run without `HOME`, or with an
+ * empty one. A user that the system does not know has the root folder, as in Docker.
+ */
+const homeOfUser = (): string => {
+  try {
+    return process.env.HOME === "" ? os.userInfo().homedir : os.homedir()
+  } catch {
+    return path.parse(process.cwd()).root
+  }
+}
+
 const withHome = () => {
-  const home = os.homedir()
+  const home = homeOfUser()
   return ConfigProvider.fromEnvRecord({ HOME: home, USERPROFILE: home })
 }
 

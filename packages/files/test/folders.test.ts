@@ -28,6 +28,19 @@ describe.skipIf(process.platform !== "linux")("a cache folder", () => {
       expect(yield* cacheWith({})).toBe(path.join(os.homedir(), ".cache/divisi/models"))
     })
   )
+
+  it.effect("is in the system's home folder of the user if HOME is empty", () =>
+    Effect.gen(function* () {
+      const { HOME } = process.env
+      process.env.HOME = ""
+      try {
+        expect(yield* cacheWith({})).toBe(path.join(os.userInfo().homedir, ".cache/divisi/models"))
+      } finally {
+        if (HOME === undefined) delete process.env.HOME
+        else process.env.HOME = HOME
+      }
+    })
+  )
 })
 
 describe("a checksum", () => {

@@ -45,6 +45,15 @@ const within = (folder: string): ReadonlyArray<string> => {
   return [...names.filter((name) => entries.includes(name)), ...others].map((name) => path.join(folder, name))
 }
 
+/** Returns the home folder. `undefined` for a user that the system does not know, as in some containers. */
+const home = (): string | undefined => {
+  try {
+    return homedir()
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * Returns the config files in a folder, or in the nearest parent that has any. The search stops at the repository root
  * or at the home folder.
@@ -52,7 +61,7 @@ const within = (folder: string): ReadonlyArray<string> => {
 export const find = (folder: string): ReadonlyArray<string> => {
   const found = within(folder)
   const above = path.dirname(folder)
-  const isLast = above === folder || folder === homedir() || existsSync(path.join(folder, ".git"))
+  const isLast = above === folder || folder === home() || existsSync(path.join(folder, ".git"))
   return found.length > 0 || isLast ? found : find(above)
 }
 
