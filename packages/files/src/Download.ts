@@ -111,9 +111,26 @@ export class DownloadError extends Data.TaggedError("DownloadError")<{
 
 const failed = ({ url }: Request, reason: DownloadErrorReason) => new DownloadError({ url, reason })
 
+const unresolved = "the host name cannot be resolved"
+
+/** The codes of a failed connection in words. */
+const connections: Readonly<Record<string, string>> = {
+  EAI_AGAIN: unresolved,
+  ENOTFOUND: unresolved,
+  ECONNREFUSED: "the connection was refused",
+  ECONNRESET: "the connection was closed",
+  ETIMEDOUT: "the server did not respond in time",
+  UND_ERR_CONNECT_TIMEOUT: "the server did not respond in time",
+  ENETUNREACH: "the network is unreachable",
+  EHOSTUNREACH: "the host is unreachable"
+}
+
 const offline = (request: Request) => (error: HttpClientError) => {
-  const cause = error.reason.cause as { readonly cause?: { readonly code?: string; readonly message?: string } }
-  return failed(request, { _tag: "Offline", detail: cause?.cause?.code ?? cause?.cause?.message ?? detailOf(error) })
+  const { cause } = (error.reason.cause ?? {}) as {
+    readonly cause?: { readonly code?: string; readonly message?: string }
+  }
+  const detail = connections[cause?.code ?? ""] ?? cause?.message ?? cause?.code ?? detailOf(error)
+  return failed(request, { _tag: "Offline", detail })
 }
 
 const onDisk = <A, R>(request: Request, effect: Effect.Effect<A, FileError | Lock.LockError, R>) =>
