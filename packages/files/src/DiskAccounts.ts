@@ -35,7 +35,7 @@ export interface Options {
   readonly file?: string | undefined
 }
 
-/** The table of {@link Options}, for `Options.check`. Invalid options are a defect: an `OptionsError`. */
+/** The names, types and ranges of {@link Options}, for their validation. Invalid options are a defect: an `OptionsError`. */
 export const optionsTable = { file: Tables.name } satisfies Tables.ShapeOf<Options>
 
 /** Options for opening an account. The name must be unique within the file. */

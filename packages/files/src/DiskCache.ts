@@ -38,7 +38,7 @@ export interface Options {
   readonly timeToLive?: Duration.Input | undefined
 }
 
-/** The table of {@link Options}, for `Options.check`. Invalid options are a defect: an `OptionsError`. */
+/** The names, types and ranges of {@link Options}, for their validation. Invalid options are a defect: an `OptionsError`. */
 export const optionsTable = Tables.table(
   {
     maxEntries: Tables.limit,

@@ -80,7 +80,7 @@ const limitsTable = {
   concurrency: Tables.whole(1)
 } satisfies Tables.ShapeOf<Limits>
 
-/** The table of {@link Options}, for `Options.check`. */
+/** The names, types and ranges of {@link Options}, for their validation. */
 export const optionsTable = {
   limits: Tables.recordOf(limitsTable),
   breaker: { failures: Tables.whole(1), openMillis: Tables.limit } satisfies Tables.ShapeOf<Breaker>,

@@ -366,7 +366,7 @@ export type RunError =
   | ReportFile.ReportError
   | Shared.MachinesError
 
-/** The table of {@link Options}, for `Options.check`. */
+/** The names, types and ranges of {@link Options}, for their validation. */
 const table = Tables.table(
   {
     suites: Tables.expects("a list of suites", Array.isArray),
