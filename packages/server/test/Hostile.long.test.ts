@@ -30,9 +30,9 @@ describe("a server among those who wish it ill", () => {
       for (let at = 0; at < count; at += 1) {
         const { body, headers, method, path } = HostileRequests.make(first + at)
         const response = await fetch(new URL(path, url), { method, headers, body: Buffer.from(body) })
-        await response.arrayBuffer()
+        const text = await response.text()
         statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1)
-        assert.isBelow(response.status, 500, `seed ${first + at}`)
+        assert.isFalse(HostileRequests.isFault(response.status, text), `seed ${first + at}`)
         a.calls.length = 0
         if (at === Math.floor(count / 2)) before = memory()
       }

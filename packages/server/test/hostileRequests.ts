@@ -193,3 +193,7 @@ export const make = (seed: number): Hostile => {
     below(30) === 0 ? `/v1/${one(["responses/%00", "models/%", "runs/../x", "responses/x/cancel", "x"])}` : undefined
   return { method: "POST", path: path ?? one(alike[family] ?? [family]), headers, body }
 }
+
+/** Whether a response shows a fault of the server. Answers of the tests' workers match no schema. */
+export const isFault = (status: number, text: string): boolean =>
+  status >= 500 && !(status === 502 && text.includes("does not match the output schema"))
