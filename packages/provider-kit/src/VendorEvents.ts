@@ -267,21 +267,22 @@ const check = ({ status }: Incoming): void => {
 /** Marks the end of a stream in OpenAI's APIs. */
 export const done = "[DONE]"
 
-/** Parses a JSON text; `undefined` if it is invalid. */
-const parsed = (text: string): unknown => {
+/**
+ * Parses the data of an event; `undefined` if it is invalid. Some servers encode it twice, so that it is a JSON string
+ * that contains the event.
+ */
+const json = (text: string): unknown => {
+  // An exception with its stack would cost as much as parsing all events of a short answer.
+  if (text === done) return done
+  let value: unknown
   try {
-    return JSON.parse(text)
+    value = JSON.parse(text)
   } catch {
     return undefined
   }
-}
-
-/** Parses the data of an event. Some servers encode it twice, so that it is a JSON string that contains the event. */
-const json = (text: string): unknown => {
-  const value = parsed(text)
   if (typeof value !== "string") return value
   const inner = value.trim()
-  return inner === done ? done : inner.startsWith("{") ? (parsed(inner) ?? value) : value
+  return inner === done ? done : inner.startsWith("{") ? (json(inner) ?? value) : value
 }
 
 /** Keep-alive messages that some servers send as data. */

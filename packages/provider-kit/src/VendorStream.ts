@@ -225,23 +225,28 @@ class Reader<Event, State> {
     }
     for await (const packet of packets) {
       this.#heardAt = performance.now()
-      for (const event of packet) {
-        if (this.#take(event)) await this.#pause()
-        if (this.#hasLeft) return
-      }
+      for (const event of packet) if (this.#take(event)) await this.#pause()
+      if (this.#hasLeft) return
     }
   }
 
   /** Processes an event. Returns whether parts must be consumed before the next one. */
   #take(event: Event): boolean {
     if (this.#ending !== undefined) return false
-    const { failure, omitted, parts, state, warning } = this.#step(event)
+    const { protocol } = this.#call
+    let step: Step<State>
+    try {
+      step = protocol.next(this.#state, event)
+    } catch (error) {
+      throw error instanceof VendorError.Failure ? error : VendorError.unreadable("an event has an unknown shape")
+    }
+    const { failure, omitted, parts, state, warning } = step
     this.#state = state
     if (omitted !== undefined) this.#omit(omitted)
     if (warning !== undefined && this.#warnings.length < mostWarnings) this.#warnings.push(warning)
     this.#add(parts)
     if (failure !== undefined) this.#refuse(failure)
-    else if (this.#call.protocol.isOver?.(state) === true) this.#leave()
+    else if (protocol.isOver?.(state) === true) this.#leave()
     return this.#ending === undefined && this.#parts.length >= capacity
   }
 
@@ -264,28 +269,20 @@ class Reader<Event, State> {
     this.#farewell = setTimeout(() => this.#controller.abort(), farewellMillis)
   }
 
-  #step(event: Event): Step<State> {
-    try {
-      return this.#call.protocol.next(this.#state, event)
-    } catch (error) {
-      throw error instanceof VendorError.Failure ? error : VendorError.unreadable("an event has an unknown shape")
-    }
-  }
-
   #add(parts: ReadonlyArray<WorkerPart>) {
     if (parts.length === 0) return
     for (const part of parts) {
       if (part.type === "text" || part.type === "reasoning") this.#characters += part.text.length
       else if (part.type === "tool-call") this.#characters += part.name.length + part.arguments.length
-      this.#parts.push(this.#named(part))
+      this.#parts.push(this.#tools === undefined ? part : this.#named(part, this.#tools))
     }
-    this.#notify()
+    if (this.#wake !== undefined) this.#notify()
   }
 
   /** Replaces the name in a tool call with the offered tool that it refers to. */
-  #named(part: WorkerPart): WorkerPart {
-    if (this.#tools === undefined || (part.type !== "tool-call" && part.type !== "tool-call-delta")) return part
-    const name = offeredName(part.name, this.#tools)
+  #named(part: WorkerPart, tools: ReadonlySet<string>): WorkerPart {
+    if (part.type !== "tool-call" && part.type !== "tool-call-delta") return part
+    const name = offeredName(part.name, tools)
     return name === part.name ? part : { ...part, name }
   }
 

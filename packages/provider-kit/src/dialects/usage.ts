@@ -95,6 +95,7 @@ const openAi: ReadonlyArray<Row> = [
 const figureAt = (counts: Json.Fields, paths: Row["paths"]): number | undefined => {
   for (const path of paths) {
     const value = typeof path === "string" ? counts[path] : Json.fields(counts[path[0]])[path[1]]
+    if (value === undefined) continue
     const figure = Json.number(value)
     if (figure !== undefined) return figure
   }

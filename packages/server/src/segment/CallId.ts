@@ -21,24 +21,19 @@ const store = Buffer.alloc(4096)
 let used = store.length
 
 /**
- * Returns a random base-62 digit. Bytes above the largest multiple of 62 are discarded, so that all digits are equally
- * likely.
+ * Generates an id for a run or response: 22 letters and digits with 130 random bits. Bytes above the largest multiple of
+ * 62 are discarded, so that all digits are equally likely.
  */
-const digit = (): string => {
-  for (;;) {
+export const random = (): string => {
+  let text = ""
+  while (text.length < 22) {
     if (used === store.length) {
       randomFillSync(store)
       used = 0
     }
     const byte = store[used++]!
-    if (byte < 248) return digits[byte % 62]!
+    if (byte < 248) text += digits[byte % 62]
   }
-}
-
-/** Generates an id for a run or response: 22 letters and digits with 130 random bits. */
-export const random = (): string => {
-  let text = ""
-  while (text.length < 22) text += digit()
   return text
 }
 

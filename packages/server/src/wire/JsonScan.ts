@@ -41,8 +41,8 @@ const colon = 0x3a
 const isMedia = (head: string): boolean =>
   head.startsWith("data:") || (head.length === headBytes && /^(?:[A-Za-z0-9+/=_-]|\\\/)+\\?$/.test(head))
 
-/** Whether a byte is JSON whitespace. */
-const isBlank = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+/** Whitespace, and control characters, which the parser rejects. */
+const space = 0x20
 
 /** An incremental scan of one JSON document. */
 export class JsonScan {
@@ -93,7 +93,7 @@ export class JsonScan {
         this.#isInText = true
         this.#textBytes = 0
         this.#head = ""
-      } else if (isBlank(byte)) this.#otherBytes = 0
+      } else if (byte <= space) this.#otherBytes = 0
       else {
         const problem = this.#other(byte)
         if (problem !== undefined) return problem

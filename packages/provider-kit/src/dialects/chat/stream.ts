@@ -414,7 +414,6 @@ const named = (before: State, { choices, model, usage }: Json.Fields, given: Jso
 
 /** Stores the model name, and that the first choice has arrived. */
 const begun = (before: State, chunk: Json.Fields, given: Json.Fields): State => {
-  if (before.hasFirst && before.model !== undefined) return before
   const state = named(before, chunk, given)
   return state.hasFirst ? state : { ...state, hasFirst: true }
 }
@@ -519,14 +518,15 @@ const plainText = (chunk: Json.Fields): string | undefined => {
   if (!Array.isArray(choices) || choices.length !== 1 || (usage ?? undefined) !== undefined) return undefined
   const choice = Json.fields(choices[0])
   const delta = Json.fields(choice.delta)
+  const { content } = delta
   const isPlain =
-    typeof delta.content === "string" &&
-    !isOther(choice) &&
+    typeof content === "string" &&
+    !(Number(choice.index) > 0) &&
     (choice.finish_reason ?? undefined) === undefined &&
     hasOnly(chunk, plainFields.chunk) &&
     hasOnly(choice, plainFields.choice) &&
     hasOnly(delta, plainFields.delta)
-  return isPlain ? (delta.content as string) : undefined
+  return isPlain ? content : undefined
 }
 
 /** Stores a chunk without the first choice. */
@@ -581,8 +581,12 @@ const next = (before: State, event: unknown, options: Options): Step<State> => {
   if (event === done) return { state: { ...before, isDone: true }, parts: nothing }
   if (Array.isArray(event)) return nextOf(before, event, options)
   const given = Json.object(event, "an event")
-  const text = plainText(given)
-  if (text !== undefined) return written(begun(before, given, given), "", text, options)
+  const text = options.thinkTags === true ? undefined : plainText(given)
+  if (text !== undefined) {
+    const state = before.hasFirst && before.model !== undefined ? before : begun(before, given, given)
+    if (text === "") return { state, parts: nothing }
+    return { state: { ...state, text: state.text + text }, parts: [{ type: "text", text }] }
+  }
   const chunk = listed(Forms.chunkOf(given))
   const choices = Json.items(chunk.choices)
   const hasFirst = !choices.every(isOther)
