@@ -55,6 +55,7 @@ export const open = (value: unknown, { isOptional = false }: ReadOptions = {}): 
 
 /** Parses and verifies an object. Throws a `DamageError` if it was changed. */
 export const parse = (text: string, options?: ReadOptions): object => {
+  if (text.trim() === "") throw new DamageError({ detail: "it is empty" })
   let value: unknown
   try {
     value = JSON.parse(text)

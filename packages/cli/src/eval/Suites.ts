@@ -245,6 +245,13 @@ export const all = (
 ): Effect.Effect<ReadonlyArray<Evaluation.Suite>, Failure, Scope.Scope> => {
   const list = listOf(names)
   if (list.length === 0) return Effect.fail(usage("--benchmark is empty. Pass at least one benchmark."))
+  if (options.grader !== undefined && !list.some(isFile)) {
+    return Effect.fail(
+      usage(
+        "--grader works only with your own files. To grade again with it, use: divisi eval regrade <folder> --grader"
+      )
+    )
+  }
   return options.ids !== undefined && list.length > 1
     ? Effect.fail(usage("--ids works with one benchmark only. Add other benchmarks in a second run."))
     : Effect.forEach(list, (name) => one(name, options))

@@ -20,8 +20,8 @@ import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
 export const isPath = (name: string): boolean => /\.[cm]?[jt]s$/.test(name) || /^\.{0,2}[/\\]/.test(name)
 
 const forms = {
-  policy: "export default { name, propose }, or the function propose",
-  grader: "export default { name, grade }, or the function grade"
+  policy: "export default { name, propose }",
+  grader: "export default { name, grade }"
 } as const
 
 const read = (kind: keyof typeof forms, given: string): Effect.Effect<unknown, Failure> =>
