@@ -150,7 +150,7 @@ interface Disconnected {
   readonly remedy?: string | undefined
 }
 
-const online = "check the host name in the base URL, and that this machine is online"
+const online = "check that this machine is online, and the host name in the base URL"
 const proxied = "check the connection. Behind a proxy, set HTTPS_PROXY and NODE_USE_ENV_PROXY=1"
 
 /** Failures for which the error code is more helpful than the message, which may be as vague as "fetch failed". */
