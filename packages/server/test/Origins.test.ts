@@ -95,6 +95,8 @@ const refused: ReadonlyArray<Readonly<Record<string, string>>> = [
   { "x-real-ip": "203.0.113.9" },
   { "x-client-ip": "203.0.113.9" },
   { "true-client-ip": "203.0.113.9" },
+  { "x-nf-client-connection-ip": "203.0.113.9" },
+  { "x-remote-addr": "203.0.113.9" },
   { "cf-connecting-ip": "203.0.113.9" },
   { "x-original-forwarded-for": "203.0.113.9" },
   { "x-envoy-external-address": "203.0.113.9" },

@@ -12,11 +12,13 @@ export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3})
 /** Headers in which proxies, load balancers and tunnels identify the original client. */
 const ofProxies = new RegExp(
   [
-    "^(?:x-)?(?:forwarded|original)(?:-.*)?$",
+    "(?:^|-)forwarded(?:-|$)",
+    "^(?:x-)?original(?:-.*)?$",
     "^via$",
     "^cdn-loop$",
-    "^x-(?:real|proxyuser)-ip$",
-    "(?:^|-)(?:client|connecting)-?ip(?:v6)?$",
+    "^x-scheme$",
+    "(?:^|-)(?:client|connecting|connection|proxyuser|real|remote)-?(?:ip(?:v6)?|addr)$",
+    "^(?:x-)?(?:akamai|haproxy|traefik)-",
     "^(?:x-)?(?:envoy|tailscale|azure|arr|appengine|rewrite|coming|cluster|amzn|cloudfront|vercel|cf|ngrok)-(?!trace)"
   ].join("|"),
   "i"
