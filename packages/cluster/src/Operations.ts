@@ -3,11 +3,13 @@ import * as Effect from "effect/Effect"
 import { addressOf, databaseNow, nameOf } from "./internal/owner.ts"
 import { column } from "./internal/session.ts"
 import type { Postgres, PostgresError } from "./Postgres.ts"
+import { defaultExpireMillis } from "./PostgresJournal.ts"
 
 /** A cluster server that executes runs. */
 export interface Server {
   /** Host and port of the server. */
   readonly address: string
+  /** Whether the other servers reach it, and it was seen within the last 12 seconds. */
   readonly isHealthy: boolean
   /** Whether the server was asked to drain. */
   readonly isDraining: boolean
@@ -92,7 +94,9 @@ export const status = ({ run, schema }: Postgres, versionGroup?: string): Effect
           String(runner)
         )
         const name = `${address.host}:${address.port}`
-        return { address: name, isHealthy: healthy === true, isDraining: drains.has(name), seenMillis: Number(seen) }
+        const seenMillis = Number(seen)
+        const isHealthy = healthy === true && seenMillis <= defaultExpireMillis
+        return { address: name, isHealthy, isDraining: drains.has(name), seenMillis }
       }),
       owners: owners.map(([owner, runs]) => ({
         process: nameOf(String(owner)),

@@ -4,6 +4,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as Operations from "../src/Operations.ts"
@@ -291,6 +292,37 @@ describe.skipIf(!hasPostgres)("services on Postgres", () => {
             { concurrency: "unbounded" }
           )
           assert.strictEqual((yield* clients[0]!.poll("none"))._tag, "None")
+        })
+      )
+    ))
+
+  it("reports a migration that fails, changes nothing, and repeats it", () =>
+    run(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const { run: query } = yield* place()
+          for (const [at, view] of ["tasks", "half1_cluster_messages"].entries()) {
+            const schema = `half${at}`
+            const migrated = Effect.result(
+              Effect.scoped(ClusterRuns.make({ url: Redacted.make(server.url), schema, graceMillis: 0 }))
+            )
+            const tables = query((session) =>
+              session.query(
+                `SELECT tablename::text FROM pg_tables WHERE schemaname = '${schema}' AND tablename = '${view}'`
+              )
+            )
+            yield* query((session) => session.query(`CREATE SCHEMA ${schema}`))
+            yield* query((session) => session.query(`CREATE VIEW ${schema}.${view} AS SELECT 1 AS one`))
+            const failed = yield* migrated
+            assert.match(
+              Result.isFailure(failed) ? failed.failure.message : "",
+              /^The database .* has failed \(.+\)\.$/
+            )
+            assert.deepStrictEqual(yield* tables, [])
+            yield* query((session) => session.query(`DROP VIEW ${schema}.${view}`))
+            assert.isTrue(Result.isSuccess(yield* migrated))
+            assert.deepStrictEqual(yield* tables, [[view]])
+          }
         })
       )
     ))

@@ -25,8 +25,8 @@ const lines = ({
 }: Operations.Status): ReadonlyArray<string> => [
   servers.length === 0 ? "No servers are running." : "Servers:",
   ...servers.map(({ address, isDraining, isHealthy, seenMillis }) => {
-    const state = isDraining ? "draining" : isHealthy ? "healthy" : "unhealthy"
-    return `  ${address}  ${state}, seen ${seconds(seenMillis)}`
+    const health = isHealthy ? "healthy" : "unhealthy"
+    return `  ${address}  ${isDraining ? `${health}, draining` : health}, seen ${seconds(seenMillis)}`
   }),
   `Pending messages: ${pendingMessages}`,
   ...(scheduledRuns === 0 ? [] : [`Scheduled runs: ${scheduledRuns}`]),
@@ -58,12 +58,17 @@ export const drain = (input: DrainInput): Effect.Effect<void, Failure> =>
     Effect.gen(function* () {
       const { modules, postgres } = yield* Place.open(input)
       const { servers } = yield* orFail(modules.Operations.status(postgres, Option.getOrUndefined(input.versionGroup)))
-      const names = servers.map(({ address }) => address)
-      if (!names.includes(input.address)) {
-        return yield* usage(`Server ${input.address} not found. Known servers: ${names.join(", ") || "none"}.`)
+      const server = servers.find(({ address }) => address === input.address)
+      if (server === undefined) {
+        const names = servers.map(({ address }) => address).join(", ") || "none"
+        return yield* usage(`Server ${input.address} not found. Known servers: ${names}.`)
       }
       yield* orFail(modules.Operations.drain(postgres, input.address))
-      yield* print(`${input.address} drains.`)
+      yield* print(
+        server.isHealthy
+          ? `${input.address} drains.`
+          : `${input.address} was last seen ${seconds(server.seenMillis)}. If its process still exists, it drains once it responds.`
+      )
     })
   )
 

@@ -58,7 +58,7 @@ export const machinesOf = ({ modules, postgres }: Database["cluster"]) =>
       ...servers.map(
         ({ address, isDraining, isHealthy, seenMillis }): Operations.Machine => ({
           name: address,
-          state: isDraining ? "draining" : isHealthy ? "healthy" : "unreachable",
+          state: !isHealthy ? "unreachable" : isDraining ? "draining" : "healthy",
           runs: running.get(address) ?? 0,
           seen_millis: seenMillis
         })

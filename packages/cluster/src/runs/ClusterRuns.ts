@@ -18,6 +18,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as SqlError from "effect/sql/SqlError"
@@ -141,13 +142,19 @@ export interface ClusterRuns {
 // Execution
 // -------------------------------------------------------------------------------------------------------------------
 
+/** Returns the database error in a failure, such as that of a migration. */
+const sqlErrorIn = (error: unknown): SqlError.SqlError | undefined => {
+  if (SqlError.isSqlError(error)) return error
+  return Predicate.hasProperty(error, "cause") ? sqlErrorIn(error.cause) : undefined
+}
+
 /** Converts database errors, some of which the cluster's layers report as defects, to failures. */
 const orDieUnlessSql = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, SqlError.SqlError, R> =>
   Effect.catchCause(effect, (cause) => {
     const errors = cause.reasons.map((reason) =>
-      Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined
+      sqlErrorIn(Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined)
     )
-    const error = errors.find(SqlError.isSqlError)
+    const error = errors.find((error) => error !== undefined)
     return error === undefined ? Effect.orDie(Effect.failCause(cause)) : Effect.fail(error)
   })
 
