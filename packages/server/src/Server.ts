@@ -196,7 +196,7 @@ export interface Server {
   /**
    * Replaces the options for new requests. Requests in flight finish with the old options; suspended runs resume with
    * the new ones. The returned effect completes when the old options are no longer in use and their resources can be
-   * released.
+   * released. Invalid options are a defect, and the server keeps the old ones.
    */
   readonly replace: (options: Replaceable) => Effect.Effect<Effect.Effect<void>>
 }
@@ -547,6 +547,7 @@ export const make = Effect.fnUntraced(function* (
 
   const replace = (given: Replaceable) =>
     Effect.sync(() => {
+      Tables.check("Server.replace", given, optionsTable)
       const before = offer
       offer = offerOf(given)
       return before.retire

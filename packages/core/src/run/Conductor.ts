@@ -312,6 +312,15 @@ const table = Tables.table(
 /** Creates a Conductor. Throws an `OptionsError` if the options are invalid. */
 export const make = (options: Options): Conductor["Service"] => {
   Tables.check("Conductor.make", options, table)
+  return ofChecked(options)
+}
+
+/**
+ * Creates a Conductor from options that were checked before, such as those of a server with the settings of a request.
+ *
+ * @internal
+ */
+export const ofChecked = (options: Options): Conductor["Service"] => {
   const run = <A>(input: Task.Input, runOptions: RunOptions<A> = {}) => conduct(options, Task.make(input), runOptions)
 
   const start = <A>(input: Task.Input, runOptions: RunOptions<A> = {}) =>

@@ -92,7 +92,7 @@ const conductorOf = (
   records: Array<TokenRecords.TokenRecord>
 ): Conductor.Conductor["Service"] => {
   const { choice, settings: asked } = request
-  return Conductor.make({
+  return Conductor.ofChecked({
     ...settings,
     policy:
       choice.returnsTokens === true && team.policy !== undefined
