@@ -144,7 +144,7 @@ const forkNested = async (page: Page, folder: string): Promise<void> => {
     await page.getByText("Forked from step 1 of a nested run of").waitFor()
     await page.getByRole("button", { name: /^Step 0, self, Answered/ }).click()
     await click(page, "Open nested run")
-    await node(page, 0, "a", "Cached")
+    await node(page, 0, "a", "From the forked run")
     await node(page, 1, "a", "Answered")
   } finally {
     stop()
@@ -205,7 +205,7 @@ export const steer = async (
     await gate.open("omega")
     await node(page, 3, "alpha", "Answered")
     await node(page, 4, "omega", "Answered")
-    await node(page, 1, "beta", "Cached")
+    await node(page, 1, "beta", "From the forked run")
 
     await click(page, /^Fork from step/)
     await click(page, "Edit the plan")
