@@ -67,7 +67,7 @@ export const WaterfallChart = ({ at, hasRounds, onSelect, selected, start, water
   const critical = rows
     .map((row, index) => ({ row, index }))
     .filter(({ row }) => row.isCritical && row.calls.length > 0)
-  const characters = Math.floor((nameWidth - 48) / 7.4)
+  const characters = Math.floor((nameWidth - 46) / 7.4)
   return (
     <div class="waterfall" ref={holder}>
       <svg width={width.value} height={height} viewBox={`0 0 ${width.value} ${height}`} aria-hidden="true">
@@ -167,7 +167,7 @@ export const WaterfallChart = ({ at, hasRounds, onSelect, selected, start, water
           return (
             <text
               key={`${row.round}.${row.step}`}
-              class="fact"
+              class={`fact ${selected?.round === row.round && selected.step === row.step ? "selected" : ""}`}
               x={isLeft ? x(row.from ?? 0) - 8 : end + 8}
               y={top + index * rowHeight + 20}
               text-anchor={isLeft ? "end" : "start"}
