@@ -187,7 +187,7 @@ export const check = async (): Promise<Report> => {
     { address: `${run("mapped.json")}?step=0.1`, shows: "3 answered" },
     { address: `${run("mapped.json")}?step=0.1&item=1`, shows: "Review client.ts." },
     { address: run("suspended.json"), shows: "Tool result needed" },
-    { address: `${url}#/compare`, shows: "Policies" },
+    { address: `${url}#/compare`, shows: /^Question$/ },
     {
       address: `${url}#/compare?a=${ids["incident.json"].runId}&b=${ids["mapped.json"].runId}`,
       shows: "they differ from step 0"
