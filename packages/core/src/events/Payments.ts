@@ -38,7 +38,7 @@ const answerPayment = (
   record: CompletionRecord | StepRecord | TurnRecord
 ): ReadonlyArray<Payment> => {
   const { origin, paid } = record
-  if (paid === undefined || origin === "caller" || origin === "nested-run") return []
+  if (paid === undefined || origin === "caller") return []
   return [{ worker, purpose, paid, calls: isWithoutCall(record) ? 0 : 1, isLost: false }]
 }
 

@@ -66,17 +66,17 @@ export const unknownIn = (proposal: unknown, keys: object): string | undefined =
 export const isEarlier = (earlier: unknown): boolean =>
   Array.isArray(earlier) && earlier.every((one) => Number.isInteger(one?.round) && Number.isInteger(one?.step))
 
-const failureModes: ReadonlyArray<Workflow.OnFailure> = ["revise", "next", "continue", "again"]
-
 const isCheck = (check: unknown): boolean => {
   const { by, onFailure } = (check ?? {}) as Partial<Workflow.StepCheck>
-  return (typeof by === "string" || typeof by === "number") && failureModes.includes(onFailure!)
+  const isNamed = typeof by === "string" || typeof by === "number"
+  return (
+    isNamed && (onFailure === "revise" || onFailure === "next" || onFailure === "continue" || onFailure === "again")
+  )
 }
 
 /** Describes an invalid check or list of earlier steps, or returns `undefined`. */
 const problemOfStep = ({ check, earlier }: Workflow.Step, index: number): string | undefined => {
-  if (check !== undefined && !isCheck(check))
-    return `the check of step ${index} is not { by, onFailure }, where onFailure is one of ${failureModes.join(", ")}`
+  if (check !== undefined && !isCheck(check)) return `the check of step ${index} is not { by, onFailure }`
   const isWrong = earlier !== undefined && !isEarlier(earlier)
   return isWrong ? `the earlier of step ${index} is not a list of { round, step }` : undefined
 }

@@ -211,12 +211,9 @@ export const finish = (
   const { addedMillis, cached, costUsd, finishReason, model, origin, text: answer, usage } = given
   const durationMillis = millisSince(clock, startedAt) + addedMillis
   const said = { answer, finishReason, ...(model === undefined ? undefined : { model }) }
-  const source = origin === undefined ? { cached } : { cached, origin }
   const unchecked = isUnchecked ? ({ isUnchecked } as const) : undefined
-  emit?.({
-    ...{ type: "step-finished", round, step, worker, ...said, durationMillis, ...source, ...unchecked },
-    ...{ usage, costUsd }
-  })
+  const source = { durationMillis, cached, ...(origin && { origin }) }
+  emit?.({ type: "step-finished", round, step, worker, ...said, ...source, ...unchecked, usage, costUsd })
 }
 
 export const fail = (

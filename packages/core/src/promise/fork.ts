@@ -26,6 +26,16 @@ const placeTable: Options.Table = Options.table(
   { required: ["round", "step"] }
 )
 
+/** Options that only `fork` has, for suggestions. */
+const ownOptions = {
+  transcript: Options.anything,
+  at: Options.anything,
+  answer: Options.anything,
+  change: Options.anything,
+  plan: Options.anything,
+  forkId: Options.anything
+} satisfies Options.Shape
+
 /**
  * Forks a run at one of its steps: starts a new run with a different `answer` for that step, modified step fields
  * (`change`), a different `plan` for its round, or a different `policy`.
@@ -83,5 +93,5 @@ export const fork = async <A = unknown>({
   )
   const resume = { transcript: cut.transcript, results: {} }
   const seed = options.seed ?? cut.seed
-  return conducted("fork", { ...options, seed, question: cut.transcript.task, runId: forkId, resume })
+  return conducted("fork", { ...options, seed, question: cut.transcript.task, runId: forkId, resume }, ownOptions)
 }

@@ -128,16 +128,12 @@ export const checkResults = (results: object = {}): void => {
   Options.check("resume", { results }, { results: shape })
 }
 
-/** Options of `resume` and `fork` in addition to those of `conduct`, for suggestions. The functions validate them. */
-const ownOptions: Readonly<Record<string, ReadonlyArray<string>>> = {
-  resume: ["transcript", "results"],
-  fork: ["transcript", "at", "answer", "change", "plan", "forkId"]
-}
-
-/** Throws an `OptionsError` if the options are invalid. `what` is the function that the caller used. */
-export const checkOptions = (what: string, options: ConductOptions): void => {
-  const own = ownOptions[what]?.map((name) => [name, Options.anything])
-  Options.check(what, options, own ? { ...table, shape: { ...shape, ...Object.fromEntries(own) } } : table)
+/**
+ * Throws an `OptionsError` if the options are invalid. `what` is the function that the caller used, and `own` has the
+ * options that it takes and validates in addition, for suggestions.
+ */
+export const checkOptions = (what: string, options: ConductOptions, own?: Options.Shape): void => {
+  Options.check(what, options, own ? { ...table, shape: { ...shape, ...own } } : table)
   const { output } = options
   if (output !== undefined && isFormat(output) && output.type === "json-schema") {
     const detail = Options.problemOf(output, namedShape, "output")

@@ -7,7 +7,7 @@ import * as AnswerText from "../events/AnswerText.ts"
 import type { Ending, RunEvent, WaitingCall } from "../events/RunEvent.ts"
 import * as Transcript from "../events/Transcript.ts"
 import { maxRounds, conduct as run } from "../loop/run.ts"
-import { OptionsError } from "../Options.ts"
+import { anything, OptionsError, type Shape } from "../Options.ts"
 import type { Policy } from "../policy/Policy.ts"
 import { Caller, carriedCaller } from "../run/Caller.ts"
 import type * as Conductor from "../run/Conductor.ts"
@@ -124,8 +124,8 @@ const both =
     return second(event)
   }
 
-const start = <A>(what: string, options: ConductOptions<A>, own: Listener): Started<A> => {
-  checkOptions(what, options)
+const start = <A>(what: string, options: ConductOptions<A>, own: Listener, ownOptions?: Shape): Started<A> => {
+  checkOptions(what, options, ownOptions)
   const { cache, gate, onEvent, policy, pool, question, signal, telemetry, ...rest } = options
   const {
     approve,
@@ -316,13 +316,18 @@ export const resume = async <A = unknown>({
     runId: id
   } = await Effect.runPromise(withJournaledRun(({ resumed }) => resumed(from, options.journal)))
   const seed = options.seed ?? begun?.seed
-  return conducted("resume", { ...options, seed, question: past.transcript.task, runId: id, resume: past })
+  const own = { transcript: anything, results: anything }
+  return conducted("resume", { ...options, seed, question: past.transcript.task, runId: id, resume: past }, own)
 }
 
 /** Runs to completion. Errors in options name the function that the caller used. */
-export const conducted = async <A = unknown>(what: string, options: ConductOptions<A>): Promise<ConductResult<A>> => {
+export const conducted = async <A = unknown>(
+  what: string,
+  options: ConductOptions<A>,
+  own?: Shape
+): Promise<ConductResult<A>> => {
   const { listener, transcript } = record()
-  const { result } = start(what, options, listener)
+  const { result } = start(what, options, listener, own)
   return withTranscript(options, usable(await result), transcript)
 }
 
