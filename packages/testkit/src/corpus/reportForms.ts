@@ -145,6 +145,27 @@ const chat: ReadonlyArray<Row> = [
     { ...sunny, usage: used }
   ),
   row(
+    "ending/empty-text-until-the-last-chunk",
+    from("sgl-project/sglang", 3912, "chunks before the last one have an empty finish_reason instead of null"),
+    "An answer that continues is taken for a failed one.",
+    events(chunk({ role: null, content: "Sun", tool_calls: null }, ""), chunk({ content: "ny." }, ""), stop),
+    sunny
+  ),
+  row(
+    "overflow/request-size",
+    from("anthropics/claude-code", 6362, "status 413 says that the request size exceeds the context window"),
+    "An agent does not shorten its conversation.",
+    refused(413, { error: { type: "invalid_request_error", message: "Request size exceeds model context window" } }),
+    { failure: ["ContextTooLong"] }
+  ),
+  row(
+    "error/delay-beside-the-message",
+    from("BerriAI/litellm", 25507, "Gemini's delay is in the body of the error, not in a header"),
+    "A caller retries too early, or not at all.",
+    refused(429, { error: { message: "Please retry in 52.5s.", retryDelay: "52s" } }),
+    { failure: ["RateLimited"] }
+  ),
+  row(
     "tools/null-in-text-as-arguments",
     from("use-agent-os/agent-os", 2042, "a call without parameters has the text null as arguments"),
     "A tool is called with an argument that it does not have.",
