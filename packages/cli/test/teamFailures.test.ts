@@ -36,7 +36,10 @@ describe("a team with workers that fail", () => {
       const { code, errors } = await divisi(run, { environment: { UPSTREAM, REASSIGN: "next" } })
       assert.strictEqual(code, 0)
       const last = errors.trimEnd().split("\n").at(-1) ?? ""
-      assert.match(last, / steps reassigned \(keyless: credentials refused; gone: unreachable\)$/)
+      assert.match(
+        last,
+        / steps reassigned \(keyless: credentials refused, taken over by \w+; gone: unreachable, taken over by \w+\)$/
+      )
     }))
 
   it("has them in --json", () =>

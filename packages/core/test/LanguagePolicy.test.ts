@@ -174,7 +174,7 @@ describe("LanguagePolicy", () => {
       assert.strictEqual(requests.length, 2)
       assert.match(
         error.message,
-        /^Policy conductor produced no workflow: the plan from conductor could not be read in 2 attempts\. ./
+        /^Policy conductor produced no valid plan: the plan from conductor could not be read in 2 attempts\. ./
       )
     })
   )

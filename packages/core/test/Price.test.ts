@@ -105,6 +105,18 @@ describe("Price", () => {
     assert.deepStrictEqual(most.costUsd, steps[0]!.costUsd! + steps[1]!.costUsd!)
   })
 
+  it("accepts ids of workers, and refuses what has no price", () => {
+    const named = { steps: [{ ...step(0), worker: pool.workers[0].id }] }
+    assert.deepStrictEqual(Price.of(named, once), Price.of({ steps: [step(0)] }, once))
+    const refused = (plan: unknown, message: RegExp, setting: unknown = once) =>
+      assert.throws(() => Price.of(plan as never, setting as never), message)
+    refused({ steps: [{ ...step(0), worker: "nobody" }] }, /Price\.of: Step 0: worker "nobody" is not in the pool/)
+    for (const worker of [7, -1, 0.5, undefined])
+      refused({ steps: [step(0), { ...step(0), worker }] }, /Step 1: worker/)
+    refused(undefined, /expected a workflow/)
+    refused(named, /WorkerPool\.make/, { ...once, pool: pool.workers })
+  })
+
   it("counts retries, and workers that take over", () => {
     const plan = { steps: [step(0)] }
     const { least: rest, steps: parts } = Price.of(

@@ -112,7 +112,7 @@ const places: Readonly<Record<string, readonly [options: (callback: Callback) =>
   ],
   "propose of a policy": [
     (propose) => ({ policy: { name: "p", propose } }),
-    /^failed: .*Policy p produced no workflow: its propose failed: boom/
+    /^failed: .*Policy p produced no valid plan: its propose failed: boom/
   ],
   "propose of a policy with a fallback": [
     (propose) => ({ policy: promise.withFallback({ name: "p", propose: propose as never }, promise.single(0)) }),

@@ -75,7 +75,7 @@ describe("failures of a run", () => {
     assert.deepStrictEqual(StepFailure.failuresOf(result.transcript), result.failures)
     assert.strictEqual(
       StepFailure.summaryOf(result.failures),
-      "1 step reassigned (Authentication: credentials refused)"
+      "1 step reassigned (Authentication: credentials refused, taken over by flaky)"
     )
   })
 

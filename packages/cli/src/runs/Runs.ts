@@ -104,9 +104,11 @@ const checkWorkers = Effect.fnUntraced(function* (
   const missing = yield* Effect.filter(others, (id) => Effect.map(WorkerName.hasVendor(id), (has) => !has))
   if (missing.length === 0) return
   const [used, are] = missing.length === 1 ? ["the worker", "is"] : ["the workers", "are"]
-  return yield* usage(
-    `The run used ${used} ${missing.join(", ")}, which ${are} not in the current config. Pass the config of the run with --config, or other workers with --pool.`
-  )
+  const offline = WorkerPool.ids(yield* RunOptions.basePool({}))
+  const remedy = missing.every((id) => offline.includes(id))
+    ? "It used the offline workers: pass --config none."
+    : "Pass the config of the run with --config, or other workers with --pool."
+  return yield* usage(`The run used ${used} ${missing.join(", ")}, which ${are} not in the current config. ${remedy}`)
 })
 
 /** Resumes a run. Defaults to the run's original workers if `--pool` is omitted. */
@@ -131,10 +133,12 @@ export const resume = (input: ResumeInput): Effect.Effect<void, Failure> =>
 
 /** Parses `--at`: the round and the step, optionally followed by an item in brackets. */
 const placeIn = ({ at }: ForkInput) => {
-  const place = Transcript.readPlace(Option.getOrElse(at, () => ""))
-  return place === undefined
-    ? Effect.fail(usage("--at: expected round.step, such as 0.2, 0.2[1] for an item, or 0.2/0.1 in a nested run."))
-    : Effect.succeed(place)
+  const place = Option.isNone(at) ? undefined : Transcript.readPlace(at.value)
+  const form = "round.step, such as 0.2, 0.2[1] for an item, or 0.2/0.1 in a nested run."
+  if (place !== undefined) return Effect.succeed(place)
+  return Effect.fail(
+    usage(Option.isNone(at) ? `Pass --at with the step to fork at: ${form}` : `--at: expected ${form}`)
+  )
 }
 
 /** Maximum size of a file with an answer or a plan, in bytes. */

@@ -91,7 +91,7 @@ export const named = (
   if (kind === "command" && value !== "") return Effect.succeed(byCommand(value))
   return Effect.fail(
     usage(
-      `${whose}: unknown check "${name}". Use schema:<file>, command:<command>, grader, grader:<percentage wrong>, or a worker as a judge: ${WorkerPool.ids(pool).join(", ")}.`
+      `${whose}: ${name === "" ? "the definition of the check is missing" : `unknown check "${name}"`}. Use schema:<file>, command:<command>, grader, grader:<percentage wrong>, or a worker as a judge: ${WorkerPool.ids(pool).join(", ")}.`
     )
   )
 }

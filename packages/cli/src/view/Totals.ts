@@ -13,11 +13,12 @@ const headings = {
   suspended: { text: "◦ suspended", style: "busy" }
 } as const
 
-/** Formats the spending: `3 calls · 180 tokens · $0.0004`. */
+/** Formats the spending: `3 calls (1 without an answer) · 180 tokens · $0.0004`. */
 export const spent = (run: Transcript.Transcript): string => {
   const { calls, costUsd, unpricedCalls, usage } = Transcript.spendSoFar(run)
+  const lost = Transcript.payments(run).filter(({ calls, isLost }) => isLost && calls > 0).length
   return [
-    Format.count(calls, "call"),
+    `${Format.count(calls, "call")}${lost === 0 ? "" : ` (${lost} without an answer)`}`,
     `${Format.count(usage.inputTokens + usage.outputTokens, "token")}${usage.estimated ? " at most" : ""}`,
     Format.cost(costUsd, Records.isAllPlay(run)),
     ...(!Records.isAllPlay(run) && run.pool.some(({ isPlay }) => isPlay) ? ["partly play money"] : []),

@@ -195,7 +195,10 @@ export const summaryOf = (
     return number === 0 ? [] : [inWords[kind](number)]
   })
   const whys = new Set(
-    failures.map(({ reason, worker }) => `${worker}: ${reason === undefined ? "failed" : words[reason]}`)
+    failures.map(({ reason, reassignedTo, worker }) => {
+      const why = `${worker}: ${reason === undefined ? "failed" : words[reason]}`
+      return reassignedTo === undefined ? why : `${why}, taken over by ${reassignedTo}`
+    })
   )
   return `${counts.join(", ")} (${[...whys].join("; ")})`
 }

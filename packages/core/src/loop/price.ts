@@ -10,14 +10,14 @@ import { BudgetExceeded, cost, free, noUsage } from "../task/Usage.ts"
 import type { Worker } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import * as Price from "../workflow/Price.ts"
-import type { Workflow } from "../workflow/Workflow.ts"
+import type { Workflow, WorkflowInput } from "../workflow/Workflow.ts"
 import { checksOf, reassignOf } from "./plan.ts"
 import type { State } from "./round.ts"
 
 /** Returns the price of a workflow under the run's settings. */
 export const priceOf = (
   state: State,
-  workflow: Workflow,
+  workflow: WorkflowInput,
   author: Policy.Policy,
   previous: Policy.Previous | undefined,
   more: Partial<Price.Setting> = {}

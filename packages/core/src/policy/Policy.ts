@@ -101,8 +101,11 @@ export interface Context {
   readonly misfit?: ((text: string) => string | undefined) | undefined
   /** The policy's seed for this round, derived from the run's seed. */
   readonly seed: number
-  /** Calculates the price of a workflow under the run's settings. The result is meaningless for an invalid workflow. */
-  readonly price: (workflow: Workflow) => Price
+  /**
+   * Calculates the price of a valid workflow under the run's settings. Throws an `OptionsError` if a worker is not in
+   * the pool.
+   */
+  readonly price: (workflow: WorkflowInput) => Price
   /**
    * Returns an error with the price if a workflow would exceed the run's own budget, or `undefined` if it fits. Set
    * only if whole plans are admitted (`budget.admit`). A shared account may still reject the plan.
@@ -332,7 +335,7 @@ export class PolicyError extends Data.TaggedError("PolicyError")<{
   readonly cause?: unknown
 }> {
   override get message(): string {
-    return this.isRefusal === true ? this.detail : `Policy ${this.policy} produced no workflow: ${this.detail}`
+    return this.isRefusal === true ? this.detail : `Policy ${this.policy} produced no valid plan: ${this.detail}`
   }
 }
 

@@ -188,6 +188,17 @@ const changed = (
     return yield* byIndex({ ...whole, steps })
   })
 
+/** Names the steps that exist in a round, or the rounds that exist. */
+const existing = ({ rounds }: Transcript, { round }: Cut["at"]): string => {
+  const last = (count: number) => (count === 1 ? "0" : `0 to ${count - 1}`)
+  const steps = rounds[round]?.workflow?.steps.length ?? 0
+  return steps > 0
+    ? `; its steps are ${last(steps)}`
+    : rounds.length === 0
+      ? ""
+      : `; its rounds are ${last(rounds.length)}`
+}
+
 /** Truncates a run at a step. Returns its transcript under a new id, without anything that depends on the step. */
 const cutAt = (
   transcript: Transcript,
@@ -199,7 +210,7 @@ const cutAt = (
   const round = transcript.rounds[at.round]
   const record = round?.steps[at.step]
   if (round?.workflow === undefined || record === undefined)
-    return wrong(`The run ${transcript.runId} has no step ${at.step} in round ${at.round}.`)
+    return wrong(`The run ${transcript.runId} has no step ${at.step} in round ${at.round}${existing(transcript, at)}.`)
   const item = record.items?.find((one) => one.item === at.item)
   if (at.item !== undefined && item === undefined)
     return wrong(`Step ${at.step} of round ${at.round} has no item "${at.item}".`)
@@ -207,6 +218,9 @@ const cutAt = (
   if (isWhole && answer !== undefined && at.item === undefined && record.items !== undefined)
     return wrong(`Step ${at.step} runs once per item. Pass the item that gets the answer, such as { item: "0" }.`)
   const recorded = round.workflow
+  const isNestedRun = (recorded.steps[at.step]?.worker ?? 0) >= transcript.pool.length
+  if (isWhole && answer !== undefined && !isNestedRun && Object.keys(of.change ?? {}).length > 0)
+    return wrong(`Step ${at.step} gets the supplied answer and calls no worker, so its changes would have no effect.`)
   const workflow = isWhole ? changed(transcript, recorded, of, ids) : Result.succeed(recorded)
   if (Result.isFailure(workflow)) return Result.fail(workflow.failure)
   const planned = workflow.success.steps

@@ -5,15 +5,17 @@
  * tokens for another. Budgets do not rely on this assumption: they reserve the worst case of each call once its input
  * is known.
  */
+import * as Result from "effect/Result"
+import { OptionsError } from "../Options.ts"
 import type { Checks } from "../task/Check.ts"
 import * as Task from "../task/Task.ts"
 import * as Usage from "../task/Usage.ts"
 import type { Worker } from "../task/Worker.ts"
-import type { WorkerPool } from "../task/WorkerPool.ts"
+import { ids, type WorkerPool } from "../task/WorkerPool.ts"
 import { costBound, outputBound, worstCase } from "../task/WorstCase.ts"
 import { axesOf, listOf as boundOf } from "./program.ts"
 import { type WorkerView, workerMessages } from "./StepMessages.ts"
-import { needed, type Step, visible, type Workflow } from "./Workflow.ts"
+import { byOrdinals, needed, type Step, visible, type Workflow, WorkflowError, type WorkflowInput } from "./Workflow.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -318,8 +320,26 @@ const sureOf = (workflow: Workflow, wanted: ReadonlySet<number>): ReadonlySet<nu
   return new Set([...wanted].filter((step) => !unsure.has(step)))
 }
 
+const unpriceable = (detail: string) => new OptionsError({ what: "Price.of", detail })
+
+/** Returns the workflow with all workers as indices. Throws if there is no such worker, because it has no price. */
+const inPool = (given: WorkflowInput, { pool }: Setting): Workflow => {
+  if (!Array.isArray(given?.steps)) throw unpriceable("expected a workflow, { steps: [...] }.")
+  if (!Array.isArray(pool?.workers)) throw unpriceable("`pool` must be made by WorkerPool.make.")
+  const resolved = byOrdinals(given, ids(pool))
+  if (Result.isFailure(resolved)) throw unpriceable(`${resolved.failure}.`)
+  const workflow = resolved.success
+  // The index after the last worker means the Conductor itself.
+  const step = workflow.steps.findIndex(({ worker }) => !(worker === pool.workers.length || worker in pool.workers))
+  if (step < 0) return workflow
+  const { worker } = workflow.steps[step]!
+  const reason = { _tag: "WorkerOutOfRange", step, worker, poolSize: pool.workers.length } as const
+  throw unpriceable(new WorkflowError({ reason }).message)
+}
+
 /**
- * Calculates the price of a workflow. The workflow must be valid according to `Workflow.check`.
+ * Calculates the price of a workflow, whose steps refer to workers by index or id. The workflow must be valid according
+ * to `Workflow.check`. Throws an `OptionsError` if a worker is not in the pool.
  *
  * **Details**
  *
@@ -339,7 +359,8 @@ const sureOf = (workflow: Workflow, wanted: ReadonlySet<number>): ReadonlySet<nu
  * price.most.calls // => 2
  * ```
  */
-export const of = (workflow: Workflow, setting: Setting): Price => {
+export const of = (given: WorkflowInput, setting: Setting): Price => {
+  const workflow = inPool(given, setting)
   const seen = setting.skipUnseen === false ? new Set(workflow.steps.keys()) : needed(workflow)
   const wanted = setting.kept === undefined ? seen : seen.difference(setting.kept)
   const plan: Plan = {
