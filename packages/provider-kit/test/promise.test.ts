@@ -9,6 +9,8 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { openGate } from "../src/promise.ts"
 
+const plan = { steps: [{ worker: 0, subtask: "", access: [] }] }
+
 describe("openGate", () => {
   it("keeps all runs that share a gate to its limits", async () => {
     await using gate = await openGate({ limits: { slow: { concurrency: 2 } } })
@@ -127,5 +129,35 @@ describe("openGate", () => {
       while (answer === undefined) answer = (await promise.conduct({ ...options, pool: [outer] })).answer
       assert.strictEqual(answer, "done")
     })
+  })
+
+  describe("closed for a provider, lets another worker answer instead of waiting", () => {
+    const minute = 60_000
+    const closing = {
+      "after failures": { status: 503, headers: {} },
+      "because it asked for a pause": { status: 429, headers: { "retry-after": "60" } }
+    }
+    for (const [because, failure] of Object.entries(closing)) {
+      it(because, async () => {
+        await using gate = await openGate({ breaker: { failures: 1, openMillis: minute } })
+        let calls = 0
+        const down = promise.worker({
+          id: "down",
+          answer: () => {
+            calls += 1
+            throw Object.assign(new Error("down"), failure)
+          }
+        })
+        const backup = promise.worker({ id: "backup", answer: () => "done" })
+        const options = { question: "?", policy: promise.policy("down", () => plan), gate }
+        const once = { ...options, retry: { maxAttempts: 1 } }
+        await promise.conduct({ ...once, pool: [down, backup] })
+        const { answer, failures } = await promise.conduct({ ...options, pool: [down, backup] })
+        assert.deepStrictEqual([answer, calls, failures[0]?.reassignedTo], ["done", 1, "backup"])
+        // Without another worker, it waits, here longer than the run may take.
+        const alone = await promise.conduct({ ...options, pool: [down], budget: { durationMillis: 50 } })
+        assert.strictEqual(alone.answer, undefined)
+      })
+    }
   })
 })

@@ -93,12 +93,17 @@ export interface Ask {
   readonly isNew?: boolean | undefined
   /** Time limit for this call in milliseconds. Overrides the run's limit. */
   readonly timeoutMillis?: number | undefined
+  /** Whether another worker could answer instead. If so, the call does not wait long for a vendor that is paused. */
+  readonly mayReplace?: (() => boolean) | undefined
   readonly onDelta?: DeltaListener | undefined
   /** Called with a notice for each part omitted from the request. */
   readonly onNotice?: ((notice: string) => void) | undefined
   /** Called synchronously when the answer is charged, so that an interruption cannot separate the two. */
   readonly onAnswer: (answered: Answered) => void
 }
+
+/** How long a call waits for a paused vendor if another worker could answer instead, in milliseconds. */
+export const shortWaitMillis = 2_000
 
 /** The state of a call as it passes through the middleware. Each optional field is set by a single middleware. */
 export interface At {

@@ -75,6 +75,8 @@ export interface StepAt {
   readonly request: WorkerRequest
   /** Time limit for the step's calls in milliseconds. Overrides the run's limit. Set by `settings`. */
   readonly timeoutMillis?: number | undefined
+  /** Whether another worker could take over the step. Set by `reassign`. */
+  readonly mayReplace?: (() => boolean) | undefined
   /** Reassignment rule, if a middleware overrides the run's setting. */
   readonly rule?: Reassign
   /** Called in the same tick in which an answer is charged. By default, it calls `keep` and `finish`. */
@@ -181,7 +183,7 @@ export const turn =
   ({ call }: CallContext, { pool, round }: Plan): Step =>
   (
     { conversation, onDelta, running: { emit, isReplayed, item }, sample, step },
-    { onAnswer, ordinal, request, timeoutMillis, tried }
+    { mayReplace, onAnswer, ordinal, request, timeoutMillis, tried }
   ) => {
     const { turn } = conversation
     const worker = pool.workers[ordinal]!
@@ -197,6 +199,7 @@ export const turn =
       by: "step",
       turn,
       timeoutMillis,
+      mayReplace,
       onDelta,
       onNotice,
       onAnswer

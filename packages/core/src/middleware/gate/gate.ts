@@ -5,7 +5,7 @@
 import { settle } from "../../Callback.ts"
 import { ticks } from "../../Elapsed.ts"
 import { likelyTokens } from "../../loop/accounts.ts"
-import type { CallMiddleware, CallRun } from "../../loop/call.ts"
+import { type CallMiddleware, type CallRun, shortWaitMillis } from "../../loop/call.ts"
 import { placesOf } from "../../run/Caller.ts"
 import type { Gate } from "../../run/Resilience.ts"
 
@@ -19,6 +19,6 @@ export const gate =
         likelyTokens(ask),
         (onAllowance, place, onBegin) => next(ask, { ...at, onAllowance, place, onBegin }),
         placesOf(caller),
-        deadline - ticks(clock)
+        Math.min(deadline - ticks(clock), ask.mayReplace?.() === true ? shortWaitMillis : Infinity)
       )
     )

@@ -12,7 +12,7 @@ import {
   type StepError,
   type StepMiddleware
 } from "../../loop/step.ts"
-import { reassign as otherWorker } from "../../run/Resilience.ts"
+import { reassign as otherWorker, next as untried } from "../../run/Resilience.ts"
 import { isRetryable, type Worker, type WorkerError } from "../../task/Worker.ts"
 
 /** Returns how long to wait until a retry may help. `Infinity` if it cannot. */
@@ -28,7 +28,8 @@ export const reassign =
     const from = (ask: StepAsk, at: StepAt, earlier?: WorkerError): Effect.Effect<StepEnd, StepError> => {
       const { ordinal: failed, rule = settings.reassign, tried } = at
       if (rule === "never") return next(ask, at)
-      return Effect.catch(next(ask, at), (error): Effect.Effect<StepEnd, StepError> => {
+      const mayReplace = () => untried({ pool, failed, tried }, isAllowed) !== undefined
+      return Effect.catch(next(ask, { ...at, mayReplace }), (error): Effect.Effect<StepEnd, StepError> => {
         if (error._tag !== "WorkerError" || isFatal(settings, error)) return Effect.fail(error)
         const soonest = earlier !== undefined && waitAfter(earlier) < waitAfter(error) ? earlier : error
         return Effect.flatMap(otherWorker(rule, { pool, failed, tried, error }, isAllowed), (other) => {

@@ -9,7 +9,8 @@ import {
   attempted,
   type CallError,
   type CallMiddleware,
-  type CallRun
+  type CallRun,
+  shortWaitMillis
 } from "../../loop/call.ts"
 import { delay, type Retry } from "../../run/Resilience.ts"
 import type { Failure } from "../../run/ResponseCache.ts"
@@ -18,21 +19,25 @@ import { noUsage, type Paid } from "../../task/Usage.ts"
 import type { WorkerError } from "../../task/Worker.ts"
 
 /**
- * Retries failed calls, unless the run ends before the vendor's retry-after. `salt` randomizes the delays of runs
+ * Retries failed calls, unless the run ends before the vendor's retry-after, or the vendor is paused and another worker
+ * could answer instead. `salt` randomizes the delays of runs
  * without a seed.
  */
 export const retry =
   (rules: Retry, salt: string, { clock, deadline }: CallRun): CallMiddleware =>
   (next) => {
     const failureOf = (
-      { sample }: Ask,
+      { mayReplace, sample }: Ask,
       { failures, handle }: At,
       { message, reason }: WorkerError,
       paid: Paid | undefined
     ): Failure => {
       const wait = delay(rules, { attempt: failures.length, reason, seed: Seed.derive(sample, salt) })
       const asked = "retryAfterMillis" in reason ? (reason.retryAfterMillis ?? 0) : 0
-      const millis = ticks(clock) + asked > deadline ? undefined : wait
+      // A gate that refuses a call has not sent it: its vendor is paused.
+      const isPaused = paid === undefined && asked > shortWaitMillis
+      const isHopeless = ticks(clock) + asked > deadline || (isPaused && mayReplace?.() === true)
+      const millis = isHopeless ? undefined : wait
       return {
         reason,
         message,
