@@ -5,7 +5,7 @@
  * claimed through an advisory lock, which the database releases when the process ends for any reason. Writes with an
  * outdated claim are rejected.
  */
-import { Journal } from "@divisi/core"
+import { Journal, Options as Tables } from "@divisi/core"
 import * as Arrays from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -58,6 +58,8 @@ export interface Options {
   readonly expireMillis?: number | undefined
 }
 
+const optionsTable = { expireMillis: Tables.number(0) } satisfies Tables.ShapeOf<Options>
+
 /** Default of `expireMillis` for cluster runs, in milliseconds. */
 export const defaultExpireMillis = 12_000
 
@@ -89,8 +91,10 @@ export const defaultExpireMillis = 12_000
  */
 export const make = Effect.fnUntraced(function* (
   postgres: Postgres.Postgres,
-  { expireMillis }: Options = {}
+  options: Options = {}
 ): Effect.fn.Return<Journal.Journal, never, Scope.Scope> {
+  Tables.check("PostgresJournal.make", options, optionsTable)
+  const { expireMillis } = options
   const { name, schema, self } = postgres
   const table = JournalTable.make(schema, self, postgres)
   const clock = yield* Clock.Clock

@@ -10,6 +10,7 @@ import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
 import type { DatabaseSync } from "node:sqlite"
+import { Options as Tables } from "@divisi/core"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -36,6 +37,8 @@ export interface Options {
   /** Whether to wait until the lock is released. Default: `false`. */
   readonly wait?: boolean | undefined
 }
+
+const table = { wait: Tables.flag } satisfies Tables.ShapeOf<Options>
 
 // -------------------------------------------------------------------------------------------------------------------
 // Errors
@@ -185,6 +188,7 @@ const waiting = Schedule.spaced("100 millis")
  * ```
  */
 export const hold = (file: string, options: Options = {}): Effect.Effect<void, LockError, Scope.Scope> => {
+  Tables.check("Lock.hold", options, table)
   const taken = Effect.try({
     try: () => {
       const database = take(file)

@@ -14,6 +14,7 @@ import {
 import fs from "node:fs"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
+import { Options as Tables } from "@divisi/core"
 import * as Platform from "./internal/platform.ts"
 
 const { hasGroups, inShell, leader, signal: signalGroup } = Platform.current
@@ -205,6 +206,15 @@ export interface CommandOptions {
   readonly maxCharacters?: number | undefined
 }
 
+const commandTable = {
+  input: Tables.text,
+  cwd: Tables.name,
+  env: Tables.anObject,
+  signal: Tables.madeBy("an AbortSignal", "throwIfAborted"),
+  timeoutMillis: Tables.number(0),
+  maxCharacters: Tables.whole(0)
+} satisfies Tables.ShapeOf<CommandOptions>
+
 /** The result of a command. */
 export interface Ended {
   /** The exit code; `null` if the command was ended by a signal. */
@@ -221,6 +231,7 @@ export interface Ended {
  */
 export const run = (command: string, options: CommandOptions = {}): Promise<Ended> =>
   new Promise((resolve, reject) => {
+    Tables.check("ProcessGroup.run", options, commandTable)
     const { cwd, env, input = "", maxCharacters = 16_000, signal, timeoutMillis } = options
     signal?.throwIfAborted()
     const { line, shell } = inShell(command)

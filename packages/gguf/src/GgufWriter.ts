@@ -5,6 +5,7 @@
  * temporary file in the same folder, which is flushed to disk and renamed when complete. {@link write} accepts any
  * contents; use `Model` and `LoraAdapter` for the contents that llama.cpp expects.
  */
+import { Options as Tables } from "@divisi/core"
 import type { WholeFile as CoreWholeFile } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import type { GgufError } from "./GgufError.ts"
@@ -25,10 +26,24 @@ import * as Tensor from "./Tensor.ts"
 export type FloatType = "F32" | "F16"
 
 /**
+ * Checks an option for a {@link FloatType}.
+ *
+ * @internal
+ */
+export const floatType = Tables.oneOf("F32", "F16")
+
+/**
  * Storage type of a tensor: 32-bit or 16-bit floats, or 8-bit blocks of 32 numbers that share a scale. For `Q8_0`, the
  * last dimension must be a multiple of 32.
  */
 export type TensorType = FloatType | "Q8_0"
+
+/**
+ * Checks an option for a {@link TensorType}.
+ *
+ * @internal
+ */
+export const tensorType = Tables.oneOf("F32", "F16", "Q8_0")
 
 /** A tensor together with its name in the file. */
 export interface NamedTensor extends Tensor.Tensor {

@@ -7,6 +7,7 @@
  */
 
 import path from "node:path"
+import { Options as Tables } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import type { GgufError } from "./GgufError.ts"
 import * as Errors from "./GgufError.ts"
@@ -57,6 +58,17 @@ export interface WriteOptions {
   /** Additional metadata to write. */
   readonly metadata?: Metadata.Metadata | undefined
 }
+
+const storage = { type: GgufWriter.floatType, metadata: Tables.anObject }
+
+const writeTable = Tables.table({ ...storage, base: Tables.anObject } satisfies Tables.ShapeOf<WriteOptions>, {
+  required: ["base"]
+})
+
+const convertTable = Tables.table(
+  { ...storage, folder: Tables.name, base: Tables.name, path: Tables.name },
+  { required: ["folder", "base", "path"] }
+)
 
 // -------------------------------------------------------------------------------------------------------------------
 // Reading
@@ -254,8 +266,12 @@ export const write = (
   adapter: LoraAdapter,
   file: string,
   options: WriteOptions
-): Effect.Effect<GgufWriter.Written, GgufError> =>
-  attempt(file, () => contentsOf(adapter, options)).pipe(Effect.flatMap((contents) => GgufWriter.write(file, contents)))
+): Effect.Effect<GgufWriter.Written, GgufError> => {
+  Tables.check("LoraAdapter.write", options, writeTable)
+  return attempt(file, () => contentsOf(adapter, options)).pipe(
+    Effect.flatMap((contents) => GgufWriter.write(file, contents))
+  )
+}
 
 /**
  * Converts an adapter from PEFT format to a GGUF file.
@@ -281,9 +297,11 @@ export const convert = (options: {
   readonly type?: GgufWriter.FloatType | undefined
   /** Additional metadata to write. */
   readonly metadata?: Metadata.Metadata | undefined
-}): Effect.Effect<GgufWriter.Written, GgufError> =>
-  Effect.gen(function* () {
+}): Effect.Effect<GgufWriter.Written, GgufError> => {
+  Tables.check("LoraAdapter.convert", options, convertTable)
+  return Effect.gen(function* () {
     const { metadata, type = "F32" } = options
     const adapter = yield* read(options.folder)
     return yield* write(adapter, options.path, { base: yield* base(options.base), type, metadata })
   })
+}

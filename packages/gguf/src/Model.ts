@@ -5,6 +5,7 @@
  * as trainers do. {@link write} renames them, reorders rows as llama.cpp requires and adds the metadata that llama.cpp
  * expects. {@link read} does the reverse.
  */
+import { Options as Tables } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { GgufError } from "./GgufError.ts"
@@ -76,6 +77,11 @@ export interface WriteOptions {
   /** Additional metadata, such as `general.author`. Overrides default values. */
   readonly metadata?: Metadata.Metadata | undefined
 }
+
+const writeTable = {
+  type: GgufWriter.floatType,
+  metadata: Tables.anObject
+} satisfies Tables.ShapeOf<WriteOptions>
 
 // -------------------------------------------------------------------------------------------------------------------
 // Checks
@@ -226,6 +232,7 @@ export const write = (
   path: string,
   options: WriteOptions = {}
 ): Effect.Effect<GgufWriter.Written, GgufError> => {
+  Tables.check("Model.write", options, writeTable)
   const { metadata = {}, type = "F32" } = options
   return Effect.fromResult(check(model)).pipe(
     Effect.mapError((error) => Errors.fromUnknown(error, path, "write the model")),

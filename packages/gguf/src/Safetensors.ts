@@ -4,6 +4,7 @@
  * Reads F32, F16 and BF16; writes F32. The whole header is validated: every tensor must have the size that its shape
  * implies, and all tensors together must fill the file exactly.
  */
+import { Options as Tables } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -135,9 +136,13 @@ export interface ReadOptions {
   readonly except?: ReadonlyArray<string> | undefined
 }
 
+const readTable = { except: Tables.listOf(Tables.text) } satisfies Tables.ShapeOf<ReadOptions>
+
 /** Reads and validates the header of a file. Headers larger than 16 MiB are rejected as `Corrupt`. */
-export const read = (path: string, { except = [] }: ReadOptions = {}): Effect.Effect<Safetensors, GgufError> =>
-  use(path, (source) => readHeader(source, except)).pipe(
+export const read = (path: string, options: ReadOptions = {}): Effect.Effect<Safetensors, GgufError> => {
+  Tables.check("Safetensors.read", options, readTable)
+  const { except = [] } = options
+  return use(path, (source) => readHeader(source, except)).pipe(
     Effect.map(({ dataStart, entries, metadata }) => {
       const tensors = entries.map(({ name, shape, start, type }) => {
         const data = () => numbers(path, decoders[type], dataStart + start, Tensor.size(shape))
@@ -146,6 +151,7 @@ export const read = (path: string, { except = [] }: ReadOptions = {}): Effect.Ef
       return { path, metadata, tensors: Object.fromEntries(tensors) }
     })
   )
+}
 
 /** Returns a tensor by name. Fails if the file does not contain it. */
 export const tensor = (file: Safetensors, name: string): Result.Result<StoredTensor, GgufError> => {

@@ -8,6 +8,7 @@
  */
 import fs from "node:fs/promises"
 import path from "node:path"
+import { Options as Tables } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -222,6 +223,8 @@ export interface Options {
   readonly type?: GgufWriter.TensorType | undefined
 }
 
+const table = { type: GgufWriter.tensorType } satisfies Tables.ShapeOf<Options>
+
 /** llama.cpp's ids for the predominant storage type of a file. */
 const fileTypes = { F32: 0, F16: 1, Q8_0: 7 }
 
@@ -277,9 +280,11 @@ const poolingOf = (pooling: typeof Pooling.Type | undefined): Result.Result<keyo
 export const convert = (
   folder: string,
   file: string,
-  { type = "Q8_0" }: Options = {}
+  options: Options = {}
 ): Effect.Effect<GgufWriter.Written, GgufError> =>
   Effect.gen(function* () {
+    Tables.check("SentenceEncoder.convert", options, table)
+    const { type = "Q8_0" } = options
     const config = yield* required(path.join(folder, "config.json"), Config)
     const tokenizer = yield* required(path.join(folder, "tokenizer.json"), Tokenizer)
     const pooling = yield* readJson(path.join(folder, "1_Pooling", "config.json"), Pooling, true)

@@ -4,6 +4,7 @@
  * Any string can be encoded, and decoding restores it exactly. {@link encode} produces the same tokens as llama.cpp for
  * a file with this tokenizer, so programs can count, mask and compare tokens without loading a model.
  */
+import { Options as Tables } from "@divisi/core"
 import * as Result from "effect/Result"
 import type { GgufError } from "./GgufError.ts"
 import * as Errors from "./GgufError.ts"
@@ -31,6 +32,14 @@ export interface Tokenizer {
   /** Jinja template that renders messages to a prompt. Models without a template receive plain text. */
   readonly chatTemplate?: string | undefined
 }
+
+const table = {
+  merges: Tables.listOf(Tables.text),
+  controlTokens: Tables.listOf(Tables.text),
+  chatTemplate: Tables.text
+} satisfies Tables.ShapeOf<Options>
+
+const trainTable = Tables.table({ ...table, merges: Tables.whole(0) }, { required: ["merges"] })
 
 /** Options for {@link make}. */
 export interface Options {
@@ -64,6 +73,7 @@ const invalid = (detail: string) => Result.fail(Errors.make({ _tag: "InvalidToke
 
 /** Creates a tokenizer from merges and control tokens. Fails if a merge uses a token that no earlier merge creates. */
 export const make = (options: Options = {}): Result.Result<Tokenizer, GgufError> => {
+  Tables.check("Tokenizer.make", options, table)
   const { chatTemplate, controlTokens = defaultControlTokens, merges = [] } = options
   const known = new Set(ByteLevel.characters)
   for (const [rank, merge] of merges.entries()) {
@@ -107,7 +117,10 @@ export const makeUnsafe = (options: Options = {}): Tokenizer => Result.getOrThro
 export const train = (
   texts: Iterable<string>,
   options: { readonly merges: number } & Omit<Options, "merges">
-): Tokenizer => makeUnsafe({ ...options, merges: trainMerges(texts, options.merges) })
+): Tokenizer => {
+  Tables.check("Tokenizer.train", options, trainTable)
+  return makeUnsafe({ ...options, merges: trainMerges(texts, options.merges) })
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Tokenising

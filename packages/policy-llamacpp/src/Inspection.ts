@@ -2,9 +2,11 @@
  * Compares a model's requirements with this machine's capabilities, before loading the model or to diagnose a failure.
  */
 import os from "node:os"
+import { Options } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import { attempt } from "./internal/attempt.ts"
 import * as Backend from "./internal/backend.ts"
+import { inspectionTable } from "./internal/tables.ts"
 import * as Weights from "./internal/weights.ts"
 import type * as Errors from "./LlamaCppError.ts"
 import * as ModelStore from "./ModelStore.ts"
@@ -103,6 +105,7 @@ export const inspect = Effect.fnUntraced(function* (
   source: string,
   options: ModelStore.Options & { readonly gpu?: Backend.Gpu | undefined } = {}
 ): Effect.fn.Return<Inspection, Errors.LlamaCppError> {
+  Options.check("Inspection.inspect", options, inspectionTable)
   const path = yield* ModelStore.resolve(source, { folder: options.folder, onProgress: options.onProgress })
   return yield* attempt(path, () => inspectFile(path, options.gpu ?? "auto"))
 })
@@ -131,10 +134,12 @@ const missingOf = (backend: Diagnosis["backend"], notice: string | undefined, fr
  */
 export const diagnose = (
   options: ModelStore.Options & { readonly gpu?: Backend.Gpu | undefined } = {}
-): Effect.Effect<Diagnosis, Errors.LlamaCppError> =>
-  Effect.flatMap(ModelStore.folderOf({ folder: options.folder }), (folder) =>
+): Effect.Effect<Diagnosis, Errors.LlamaCppError> => {
+  Options.check("Inspection.diagnose", options, inspectionTable)
+  return Effect.flatMap(ModelStore.folderOf({ folder: options.folder }), (folder) =>
     diagnoseWith(folder, options.gpu ?? "auto")
   )
+}
 
 const diagnoseWith = (folder: string, gpu: Backend.Gpu) =>
   attempt("llama.cpp", async (): Promise<Diagnosis> => {

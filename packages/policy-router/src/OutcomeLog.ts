@@ -178,12 +178,13 @@ export interface ReadOptions {
   readonly onUnusable?: ((problem: string) => void) | undefined
 }
 
+const readTable = { onUnusable: Options.aFunction } satisfies Options.ShapeOf<ReadOptions>
+
 /** Reads all entries of a log, oldest first. Returns an empty list if the file does not exist. */
-export const read = (
-  file: string,
-  { onUnusable = () => {} }: ReadOptions = {}
-): Effect.Effect<ReadonlyArray<Entry>, OutcomeLogError> =>
-  Effect.gen(function* () {
+export const read = (file: string, options: ReadOptions = {}): Effect.Effect<ReadonlyArray<Entry>, OutcomeLogError> => {
+  Options.check("OutcomeLog.read", options, readTable)
+  const { onUnusable = () => {} } = options
+  return Effect.gen(function* () {
     if (!fs.existsSync(file)) return []
     const report = (problem: string) => Callback.notifyLogged("onUnusable", () => onUnusable(problem))
     const lines = JsonLines.read(file, { seal: "required", onDamaged: ({ message }) => report(message) })
@@ -195,6 +196,7 @@ export const read = (
     }
     return entries
   }).pipe(Effect.mapError(toError))
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Entries

@@ -4,7 +4,7 @@
  * Each line is either a question with the scores of several workers, as in recorded benchmarks, or a single `Outcome`,
  * as the command line appends for each rated answer. A file may mix both kinds of line and may be gzipped (`.gz`).
  */
-import { Callback, Embedder, Outcome } from "@divisi/core"
+import { Callback, Embedder, Outcome, Options as Tables } from "@divisi/core"
 import { JsonLines } from "@divisi/files"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -169,12 +169,16 @@ export interface ReadOptions {
   readonly onUnusable?: ((problem: string) => void) | undefined
 }
 
+const readTable = { onUnusable: Tables.aFunction } satisfies Tables.ShapeOf<ReadOptions>
+
 /** Reads the graded questions of a file, in order and without duplicates. */
 export const read = (
   file: string,
-  { onUnusable }: ReadOptions = {}
+  options: ReadOptions = {}
 ): Effect.Effect<ReadonlyArray<GradedQuestion>, OutcomesError> =>
   Effect.gen(function* () {
+    Tables.check("Outcomes.read", options, readTable)
+    const { onUnusable } = options
     const lines = yield* Stream.runCollect(
       JsonLines.read(file, {
         isComplete: true,

@@ -1,6 +1,7 @@
 /**
  * Resolves the address and secrets of a vendor's API, and creates the `fetch` for calling it. For authors of providers.
  */
+import { Options as Tables } from "@divisi/core"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import * as ApiKey from "./ApiKey.ts"
 import { Failure, fromConnection, fromThrown } from "./VendorError.ts"
@@ -22,6 +23,18 @@ export interface Options {
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined
 }
+
+const table = Tables.table(
+  {
+    worker: Tables.name,
+    baseURL: Tables.text,
+    variables: Tables.listOf(Tables.name),
+    key: Tables.text,
+    headers: Tables.anObject,
+    fetch: Tables.aFunction
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["worker"] }
+)
 
 /** The resolved address of an API. */
 export interface Endpoint {
@@ -308,6 +321,7 @@ const withoutSlashes = (address: string): string => {
  * ```
  */
 export const make = (options: Options): Endpoint => {
+  Tables.check("Endpoint.make", options, table)
   const url = read(options)
   const secrets = secretsOf(options, url)
   return {

@@ -98,6 +98,11 @@ export const exampleTokens = (
   return completions.reduce((sum, { text }) => sum + prompt + tokenizer.encode(text).length + 1, 0)
 }
 
+const speedTable = Tables.table(
+  { groupSize: Tables.whole(1), maxTokens: Tables.whole(1) },
+  { required: ["groupSize", "maxTokens"] }
+)
+
 /**
  * Measures the speed of an engine that costs nothing. It samples a group of completions and computes a gradient, each
  * twice, and times only the second pass because engines may compile during the first. No optimizer step is taken, but
@@ -107,8 +112,9 @@ export const measureSpeed = (
   engine: Engine,
   prompt: ReadonlyArray<number>,
   options: { readonly groupSize: number; readonly maxTokens: number }
-): Effect.Effect<NonNullable<EngineRates["speed"]>, EngineError> =>
-  Effect.scoped(
+): Effect.Effect<NonNullable<EngineRates["speed"]>, EngineError> => {
+  Tables.check("Estimate.measureSpeed", options, speedTable)
+  return Effect.scoped(
     Effect.gen(function* () {
       const sampler = yield* engine.sampler
       const request = { prompt, maxTokens: options.maxTokens, count: options.groupSize, seed: 0 }
@@ -124,6 +130,7 @@ export const measureSpeed = (
       }
     })
   )
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Estimating

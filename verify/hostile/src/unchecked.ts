@@ -25,13 +25,10 @@ export const unchecked: Readonly<Record<string, ReadonlyArray<string>>> = {
     ...["Tokenizer.encode", "WorkflowText.read", "WorkflowText.write", "WholeFile.write", "WholeFile.writeJson"],
     ...["WholeFile.writeWith", "OutcomeLog.runOf", "JsonLines.open", "JsonLines.read"]
   ],
-  "the options are those of another library": ["openTelemetry", "Options.check", "Options.checked"],
-  "not checked yet": [
-    ...["Endpoint.make", "Estimate.measureSpeed", "Inspection.diagnose", "Inspection.inspect", "JournalStream.follow"],
-    ...["Lock.hold", "LoraAdapter.convert", "LoraAdapter.write", "Model.write", "OutcomeLog.read", "Outcomes.read"],
-    ...["PostgresJournal.make", "ProcessGroup.run", "ProcessGroup.start", "Safetensors.read", "Selection.sample"],
-    ...["Selection.split", "SentenceEncoder.convert", "Statistics.bootstrap", "Statistics.difference"],
-    ...["Statistics.minimumDetectable", "Statistics.questionsNeeded", "Tokenizer.make", "Tokenizer.makeUnsafe"],
-    ...["Tokenizer.train", "Topology.toDot", "Topology.toMermaid", "WorkerPool.sample", "WorkerProfile.fromTranscripts"]
+  "the options are those of another library": [
+    "openTelemetry",
+    "Options.check",
+    "Options.checked",
+    "ProcessGroup.start"
   ]
 }

@@ -3,6 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import * as Options from "../Options.ts"
 import * as Journal from "./Journal.ts"
 
 const pollMillis = 100
@@ -83,6 +84,7 @@ export const follow = (
   run: string,
   options: { readonly from?: number | undefined } = {}
 ): Stream.Stream<Journal.Entry, Journal.JournalError> => {
+  Options.check("JournalStream.follow", options, { from: Options.whole(0) })
   const { from = 0 } = options
   const changed = changedIn(journal)
 

@@ -7,6 +7,7 @@
 import * as Arr from "effect/Array"
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
+import * as Options from "../Options.ts"
 import * as Seed from "../Seed.ts"
 import type { Worker } from "./Worker.ts"
 
@@ -100,6 +101,11 @@ export const without = (pool: WorkerPool, names: Iterable<string>): Result.Resul
   return make(pool.workers.filter((worker) => !excluded.has(worker.id)))
 }
 
+const sampleTable = Options.table(
+  { count: Options.anything, seed: Options.number(-Number.MAX_VALUE) },
+  { required: ["count", "seed"] }
+)
+
 /**
  * Returns a pool of `count` randomly sampled workers in random order. The same seed yields the same sample. Fine-tuning
  * on sampled pools teaches a Conductor to adapt to any subset of workers (paper, section 2, "Adaptive pools").
@@ -108,6 +114,7 @@ export const sample = (
   pool: WorkerPool,
   options: { readonly count: number; readonly seed: number }
 ): Result.Result<WorkerPool, WorkerPoolError> => {
+  Options.check("WorkerPool.sample", options, sampleTable)
   const { count, seed } = options
   if (!Number.isInteger(count) || count < 1 || count > size(pool)) {
     return Result.fail(new WorkerPoolError({ reason: { _tag: "SampleSize", count, size: size(pool) } }))

@@ -7,6 +7,7 @@
  * layouts.
  */
 import * as Graph from "effect/Graph"
+import * as Options from "../Options.ts"
 import { plain } from "../Thrown.ts"
 import { axesOf, sharedItem, waitsFor } from "./program.ts"
 import * as Workflow from "./Workflow.ts"
@@ -84,6 +85,8 @@ export interface DiagramOptions {
 // -------------------------------------------------------------------------------------------------------------------
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
+
+const diagramTable = { label: Options.aFunction } satisfies Options.ShapeOf<DiagramOptions>
 
 /** Returns the steps that a step waits for. */
 const inputs = (workflow: Workflow.Workflow, step: number): ReadonlyArray<number> => {
@@ -266,14 +269,17 @@ const defaultLabel = ({ each, subtask, worker }: Workflow.Step, index: number): 
 }
 
 /** Returns the transitive reduction with step labels as nodes, for rendering. */
-const labelled = (topology: Topology, { label = defaultLabel }: DiagramOptions): Graph.DirectedGraph<string, void> =>
-  Graph.directed<string, void>((mutable) => {
+const labelled = (what: string, topology: Topology, options: DiagramOptions): Graph.DirectedGraph<string, void> => {
+  Options.check(what, options, diagramTable)
+  const { label = defaultLabel } = options
+  return Graph.directed<string, void>((mutable) => {
     topology.workflow.steps.forEach((step, index) => {
       Graph.addNode(mutable, plain(label(step, index)))
     })
     for (const { source, target } of reducedEdges(topology)) Graph.addEdge(mutable, source, target, undefined)
     return undefined
   })
+}
 
 /** Returns the edges of the transitive reduction, sorted by target and then by source. */
 const reducedEdges = ({ reduction }: Topology): ReadonlyArray<{ readonly source: number; readonly target: number }> =>
@@ -283,11 +289,11 @@ const reducedEdges = ({ reduction }: Topology): ReadonlyArray<{ readonly source:
 
 /** Renders the topology as a Mermaid flowchart. Labels are escaped, and control characters are removed. */
 export const toMermaid = (topology: Topology, options: DiagramOptions = {}): string =>
-  Graph.toMermaid(labelled(topology, options), { edgeLabel: () => "" })
+  Graph.toMermaid(labelled("Topology.toMermaid", topology, options), { edgeLabel: () => "" })
 
 /** Renders the topology in the Graphviz DOT language. Labels are escaped, and control characters are removed. */
 export const toDot = (topology: Topology, options: DiagramOptions = {}): string =>
-  Graph.toGraphViz(labelled(topology, options), { graphName: "workflow", edgeLabel: () => "" })
+  Graph.toGraphViz(labelled("Topology.toDot", topology, options), { graphName: "workflow", edgeLabel: () => "" })
 
 // -------------------------------------------------------------------------------------------------------------------
 // Layout

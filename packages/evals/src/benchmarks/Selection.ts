@@ -1,4 +1,5 @@
 /** Selects tasks from a benchmark: by id, as a stratified sample, and excluding training data. */
+import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
@@ -62,6 +63,11 @@ const quotas = (sizes: ReadonlyArray<number>, limit: number): ReadonlyArray<numb
   return counts
 }
 
+const sampleTable = Tables.table(
+  { limit: Tables.limit, seed: Tables.number(-Number.MAX_VALUE), by: Tables.name },
+  { required: ["limit", "seed"] }
+)
+
 /**
  * Returns a seeded, stratified sample. A task's position depends only on the seed and its id, so the result does not
  * depend on the order of the file or on the process.
@@ -83,6 +89,7 @@ export const sample = (
   tasks: ReadonlyArray<Task.Task>,
   options: { readonly limit: number; readonly seed: number; readonly by?: string | undefined }
 ): ReadonlyArray<Task.Task> => {
+  Tables.check("Selection.sample", options, sampleTable)
   if (options.limit >= tasks.length) return tasks
   const groups = options.by === undefined ? [tasks] : strata(tasks, options.by)
   const counts = quotas(
@@ -92,11 +99,17 @@ export const sample = (
   return groups.flatMap((group, index) => shuffled(group, options.seed).slice(0, counts[index]))
 }
 
+const splitTable = Tables.table(
+  { shares: Tables.listOf(Tables.number(0, 1)), seed: Tables.number(-Number.MAX_VALUE) },
+  { required: ["shares", "seed"] }
+)
+
 /** Splits tasks into parts using a seed. The last part receives the remainder after rounding. */
 export const split = (
   tasks: ReadonlyArray<Task.Task>,
   options: { readonly shares: ReadonlyArray<number>; readonly seed: number }
 ): ReadonlyArray<ReadonlyArray<Task.Task>> => {
+  Tables.check("Selection.split", options, splitTable)
   const order = shuffled(tasks, options.seed)
   let start = 0
   return options.shares.map((share, index) => {

@@ -4,7 +4,7 @@
  * If a worker answered alone, the score belongs to that worker. For a team, only the team's score is known, so it is
  * reported separately. Because sample counts are small, estimates are shrunk toward a mean and have intervals.
  */
-import { Callback, Grader, StepFailure, Transcript } from "@divisi/core"
+import { Callback, Grader, StepFailure, Options as Tables, Transcript } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
 import type { Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
@@ -112,6 +112,8 @@ const observed = (step: Transcript.StepRecord, run: Omit<Observation, "worker" |
   costUsd: Transcript.paidForAnswer(step)?.costUsd
 })
 
+const table = { grader: Tables.madeBy("a grader", "grade"), kindOf: Tables.aFunction }
+
 /**
  * Creates profiles from transcripts. A grader determines which runs were correct; without one, profiles contain only
  * times and prices.
@@ -128,6 +130,7 @@ export const fromTranscripts = Effect.fnUntraced(function* (
     readonly kindOf?: ((transcript: Transcript.Transcript) => string) | undefined
   } = {}
 ): Effect.fn.Return<ReadonlyArray<Observation>, Grader.GraderError> {
+  Tables.check("WorkerProfile.fromTranscripts", options, table)
   const { grader, kindOf = kindOfTask } = options
   const lists = yield* Effect.forEach(transcripts, (transcript) =>
     Effect.gen(function* () {

@@ -5,6 +5,7 @@
  * not be parsed counts as wrong; a sample lost to an infrastructure failure is missing. Both are counted.
  */
 
+import { Options as Tables } from "@divisi/core"
 import { uniformInt } from "pure-rand/distribution/uniformInt"
 import { mersenne } from "pure-rand/generator/mersenne"
 import { normalQuantile, studentQuantile } from "./distribution.ts"
@@ -140,6 +141,24 @@ export const student = (
   return { low: within(centre - reach), high: within(centre + reach), method: "student", confidence }
 }
 
+const seed = Tables.number(-Number.MAX_VALUE)
+const share = Tables.number(0, 1)
+
+const bootstrapTable = Tables.table({ seed, resamples: Tables.whole(1), confidence: share }, { required: ["seed"] })
+
+const testTable = { power: share, significance: share }
+
+const questionsTable = Tables.table(
+  {
+    ...testTable,
+    difference: Tables.number(-Number.MAX_VALUE),
+    between: Tables.number(0),
+    within: Tables.number(0),
+    samples: Tables.whole(1)
+  },
+  { required: ["difference", "between", "within", "samples"] }
+)
+
 /**
  * Returns the percentile bootstrap interval of a mean. Whole clusters are resampled. The same seed produces the same
  * interval.
@@ -148,6 +167,7 @@ export const bootstrap = (
   clusters: ReadonlyArray<ReadonlyArray<number>>,
   options: { readonly seed: number; readonly resamples?: number | undefined; readonly confidence?: number | undefined }
 ): Interval => {
+  Tables.check("Statistics.bootstrap", options, bootstrapTable)
   const { confidence = 0.95, resamples = 1000, seed } = options
   const random = mersenne(seed)
   const sums = clusters.map((values) => ({ sum: values.reduce((a, b) => a + b, 0), count: values.length }))
@@ -185,7 +205,10 @@ const separation = (power: number, significance: number) => normalQuantile(1 - s
 export const minimumDetectable = (
   standardErrorOfDifference: number,
   options: { readonly power?: number | undefined; readonly significance?: number | undefined } = {}
-): number => separation(options.power ?? 0.8, options.significance ?? 0.05) * standardErrorOfDifference
+): number => {
+  Tables.check("Statistics.minimumDetectable", options, testTable)
+  return separation(options.power ?? 0.8, options.significance ?? 0.05) * standardErrorOfDifference
+}
 
 /**
  * Returns how many questions a paired comparison needs to detect a difference. `between` is the variance of the
@@ -200,6 +223,7 @@ export const questionsNeeded = (options: {
   readonly power?: number | undefined
   readonly significance?: number | undefined
 }): number => {
+  Tables.check("Statistics.questionsNeeded", options, questionsTable)
   const { between, difference, samples, within } = options
   const variance = between + (2 * within) / samples
   return Math.ceil((separation(options.power ?? 0.8, options.significance ?? 0.05) ** 2 * variance) / difference ** 2)
@@ -331,6 +355,7 @@ export const difference = (
   second: ReadonlyArray<Sample>,
   options: { readonly confidence?: number | undefined; readonly seed?: number | undefined } = {}
 ): Difference => {
+  Tables.check("Statistics.difference", options, { confidence: share, seed })
   const pairs = pairsOf(first, second)
   const clusterOf = clustersOf(first)
   const means = pairs.map(({ a, b }) => [mean(a), mean(b)] as const)

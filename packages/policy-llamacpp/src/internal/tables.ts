@@ -13,12 +13,17 @@ export const storeTable = {
   onProgress: Options.aFunction
 } satisfies Options.ShapeOf<ModelStore.Options>
 
+const gpu = Options.oneOf("auto", "cuda", "vulkan", "metal", "none")
+
+/** Options for inspecting a model or the machine. */
+export const inspectionTable = { ...storeTable, gpu }
+
 const adapter = Options.table({ path: Options.name, scale: Options.number(-1e6, 1e6) }, { required: ["path"] })
 
 const common = {
   ...storeTable,
   source: Options.name,
-  gpu: Options.oneOf("auto", "cuda", "vulkan", "metal", "none"),
+  gpu,
   gpuRequired: Options.flag,
   gpuLayers: Options.either(Options.oneOf("auto", "max"), Options.whole(0, 2 ** 20)),
   contextTokens: Options.whole(1, 2 ** 31),
