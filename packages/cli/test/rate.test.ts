@@ -133,6 +133,9 @@ describe.concurrent("divisi rate and divisi learn", () => {
       assert.include(output, '"questions":40')
       const { output: shown } = await ask("learn", "--show")
       assert.match(shown, /poems.*\* 100/)
+      const others = { DIVISI_OUTCOMES: "none", DIVISI_ROUTER: path.join(folder, "other.jsonl") }
+      const from = ["learn", "--json", "--from", path.join(folder, "evaluation"), "--config", "none"]
+      assert.include((await divisi(from, { environment: others })).output, '"questions":40')
     }))
 
   it("keeps nothing of the gym", () =>

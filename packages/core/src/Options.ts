@@ -175,6 +175,9 @@ export const number = (least: number, most = Number.MAX_VALUE): Check =>
 export const whole = (least: number, most = Number.MAX_SAFE_INTEGER): Check =>
   within("a whole number", { least, most, isWhole: true })
 
+/** Accepts a sampling temperature. Vendors accept at most 1 or 2, and local models more. */
+export const temperature = number(0, 100)
+
 /** Accepts any number of at least 0, including `Infinity`. */
 export const limit = within("a number", { least: 0, most: Infinity, isWhole: false })
 

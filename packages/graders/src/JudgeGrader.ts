@@ -92,7 +92,7 @@ const table = Tables.table(
   {
     worker: Tables.madeBy("a worker", "generate"),
     instruction: Tables.name,
-    temperature: Tables.number(0),
+    temperature: Tables.temperature,
     maxOutputTokens: Tables.whole(1)
   } satisfies Tables.ShapeOf<Options>,
   { required: ["worker"] }

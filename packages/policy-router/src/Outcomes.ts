@@ -116,13 +116,18 @@ const fromOutcome = (one: Outcome.Outcome): GradedQuestion => ({
   at: one.at
 })
 
-const isRow = (line: unknown): boolean => typeof line === "object" && line !== null && "scores" in line
+const has = (line: unknown, field: string): boolean => typeof line === "object" && line !== null && field in line
+
+const unknown = 'it has neither "scores" nor "worker"; expected {"question":"…","scores":{"worker":1}}'
 
 /** Parses one line of a file. The failure describes the problem. */
-export const parse = (line: unknown): Result.Result<GradedQuestion, string> =>
-  isRow(line)
-    ? Result.mapBoth(decodeRow(line), { onSuccess: fromRow, onFailure: ({ message }) => message })
-    : Result.mapBoth(decodeOutcome(line), { onSuccess: fromOutcome, onFailure: ({ message }) => message })
+export const parse = (line: unknown): Result.Result<GradedQuestion, string> => {
+  if (has(line, "scores")) {
+    return Result.mapBoth(decodeRow(line), { onSuccess: fromRow, onFailure: ({ message }) => message })
+  }
+  if (!has(line, "worker")) return Result.fail(unknown)
+  return Result.mapBoth(decodeOutcome(line), { onSuccess: fromOutcome, onFailure: ({ message }) => message })
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Questions

@@ -194,7 +194,7 @@ const table = Tables.table(
     id: Tables.name,
     description: Tables.text,
     maxOutputTokens: Tables.whole(1),
-    temperature: Tables.number(0)
+    temperature: Tables.temperature
   } satisfies Tables.ShapeOf<Options>,
   { required: ["template"] }
 )

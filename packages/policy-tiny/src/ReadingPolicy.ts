@@ -395,7 +395,7 @@ export const of = (
 
 const table = {
   name: Tables.name,
-  temperature: Tables.number(0),
+  temperature: Tables.temperature,
   priceWeight: Tables.number(0)
 } satisfies Tables.ShapeOf<Options>
 

@@ -167,7 +167,7 @@ export const make = (model: Worker, options: PlanOptions = {}): Policy.Policy =>
 export const optionsTable = {
   file: Tables.name,
   name: Tables.name,
-  temperature: Tables.number(0),
+  temperature: Tables.temperature,
   maxOutputTokens: Tables.whole(1),
   fallback: Tables.madeBy("a policy", "propose")
 } satisfies Tables.ShapeOf<Options>

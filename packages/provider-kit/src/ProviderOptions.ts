@@ -71,7 +71,7 @@ export const shape = {
   unsupported: Options.oneOf("reject", "omit"),
   fetch: Options.aFunction,
   maxOutputTokens: Options.whole(1),
-  temperature: Options.number(0),
+  temperature: Options.temperature,
   seed: Options.expects("a whole number", Number.isSafeInteger),
   reasoning: reasoningTable,
   stopSequences: Options.listOf(Options.name)

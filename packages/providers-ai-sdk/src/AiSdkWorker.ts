@@ -95,7 +95,7 @@ const table = {
   limits: limitsShape,
   takesSeed: Tables.flag,
   maxOutputTokens: Tables.whole(1),
-  temperature: Tables.number(0),
+  temperature: Tables.temperature,
   reasoning: reasoningTable,
   providerOptions: Tables.anObject,
   reasoningOptions: Tables.aFunction,

@@ -11,5 +11,5 @@ it("refuses options that it does not have, and values out of range", () => {
   expect(() => conductorModel(conductor, { progress: "yes" } as never)).toThrow('"progress" must be true or false')
   const model = conductorModel(conductor)
   expect(() => aiSdk(model, { maxTokens: 3 } as never)).toThrow('option "maxTokens" does not exist')
-  expect(() => aiSdk(model, { temperature: -1 })).toThrow('"temperature" must be a number of at least 0')
+  expect(() => aiSdk(model, { temperature: -1 })).toThrow('"temperature" must be a number from 0 to 100')
 })

@@ -91,7 +91,7 @@ const table = Tables.table(
     pricing: pricingShape,
     limits: limitsShape,
     maxOutputTokens: Tables.whole(1),
-    temperature: Tables.number(0),
+    temperature: Tables.temperature,
     reasoning: reasoningTable,
     settings: Tables.madeBy("a settings adapter", "apply"),
     timeoutMillis: Tables.number(0),

@@ -150,7 +150,7 @@ const ofAnthropic = {
   open: ["headers", "capabilities", "body", "pricing", "reasoning"],
   accepts: [
     ...texts("description", "instructions", "provider", "apiKey", "organization", "project"),
-    ...huge("limits.contextTokens", "limits.maxOutputTokens", "timeoutMillis", "temperature")
+    ...huge("limits.contextTokens", "limits.maxOutputTokens", "timeoutMillis")
   ]
 }
 
@@ -168,14 +168,14 @@ export const configurations: ReadonlyArray<Configuration> = [
     make: (options) => promise.conduct(options),
     options: { ...settings, question: "?", pool: [worker], policy, onEvent: nothing, parallelToolCalls: true },
     open: ["worker.reasoning", "policy"],
-    accepts: [...ofBudget("budget."), ...huge("worker.temperature", "worker.timeoutMillis", ...delays("retry."))]
+    accepts: [...ofBudget("budget."), ...huge("worker.timeoutMillis", ...delays("retry."))]
   },
   {
     name: "Conductor.make",
     make: Conductor.make,
     options: { ...settings, policy, pool },
     open: ["worker.reasoning", "policy", "pool"],
-    accepts: [...ofBudget("budget."), ...huge("worker.temperature", "worker.timeoutMillis", ...delays("retry."))]
+    accepts: [...ofBudget("budget."), ...huge("worker.timeoutMillis", ...delays("retry."))]
   },
   {
     name: "worker",
@@ -231,8 +231,7 @@ export const configurations: ReadonlyArray<Configuration> = [
       resamples: 1,
       fallback: policy
     },
-    open: ["model", "fallback", "reasoning"],
-    accepts: huge("temperature")
+    open: ["model", "fallback", "reasoning"]
   },
   { name: "ledger", make: promise.ledger, options: budget, accepts: ofBudget() },
   {
@@ -319,8 +318,7 @@ export const configurations: ReadonlyArray<Configuration> = [
     name: "JudgeGrader.make",
     make: JudgeGrader.make,
     options: { worker, instruction: "a", temperature: 1, maxOutputTokens: 9 },
-    open: ["worker"],
-    accepts: huge("temperature")
+    open: ["worker"]
   },
   {
     name: "CodeGrader.liveCodeBench",
@@ -376,8 +374,7 @@ export const configurations: ReadonlyArray<Configuration> = [
     name: "tiny",
     make: tiny,
     options: { file: missing, name: "a", temperature: 1, maxOutputTokens: 9, fallback: policy },
-    open: ["fallback"],
-    accepts: huge("temperature")
+    open: ["fallback"]
   },
   {
     name: "llamacpp",
@@ -467,8 +464,7 @@ export const configurations: ReadonlyArray<Configuration> = [
       resamples: 1,
       fallback: policy
     },
-    open: ["model", "fallback"],
-    accepts: huge("temperature")
+    open: ["model", "fallback"]
   },
   {
     name: "WorkflowGrammar.make",
@@ -967,7 +963,7 @@ export const configurations: ReadonlyArray<Configuration> = [
     open: ["pricing", "reasoning", "providerOptions", "headers"],
     accepts: [
       ...texts("description", "instructions"),
-      ...huge("limits.contextTokens", "limits.maxOutputTokens", "temperature", "timeoutMillis")
+      ...huge("limits.contextTokens", "limits.maxOutputTokens", "timeoutMillis")
     ]
   },
   {
@@ -994,7 +990,7 @@ export const configurations: ReadonlyArray<Configuration> = [
     open: ["pricing"],
     accepts: [
       ...texts("description", "instructions"),
-      ...huge("limits.contextTokens", "limits.maxOutputTokens", "temperature", "timeoutMillis")
+      ...huge("limits.contextTokens", "limits.maxOutputTokens", "timeoutMillis")
     ]
   },
   {

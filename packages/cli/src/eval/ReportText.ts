@@ -6,7 +6,9 @@ import { widthOf, wrap } from "../view/Line.ts"
 import { table } from "../view/Table.ts"
 import { percent, points, pValue, withError } from "./Numbers.ts"
 
-const isPlay = ({ pool }: Report): boolean => pool.length > 0 && pool.every(({ pricing }) => pricing?.isPlay === true)
+/** Whether all prices of the pool are play money, as in the gym. */
+export const isPlay = ({ pool }: Report): boolean =>
+  pool.length > 0 && pool.every(({ pricing }) => pricing?.isPlay === true)
 
 const cost = (usd: number | null, isPlay: boolean): string => (usd === null ? "–" : Format.cost(usd, isPlay))
 

@@ -5,11 +5,12 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as ConfigFile from "../config/ConfigFile.ts"
-import { usage } from "../invocation/Failure.ts"
+import { type Failure, usage } from "../invocation/Failure.ts"
 import * as Database from "../stores/Database.ts"
 import * as OwnOutcomes from "../stores/OwnOutcomes.ts"
 import { clean } from "../view/Line.ts"
 import type { LearnInput } from "./command.ts"
+import * as Evaluated from "./Evaluated.ts"
 
 /** Formats a timestamp as a date. */
 export const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
@@ -42,13 +43,20 @@ const ownQuestions = Effect.fnUntraced(function* (input: LearnInput) {
   return Outcomes.fromOutcomes(outcomes)
 })
 
+const gradedIn = (
+  place: string
+): Effect.Effect<ReadonlyArray<Outcomes.GradedQuestion>, Outcomes.OutcomesError | Failure> => {
+  const folder = Evaluated.folderOf(place)
+  return folder === undefined ? Outcomes.read(place, { onUnusable: tell }) : Evaluated.read(folder)
+}
+
 /** Returns all graded questions with their embeddings. By default, embeddings are feature hashes of words. */
 export const examplesOf = (input: LearnInput, embedder?: Embedder.Embedder) =>
   Effect.gen(function* () {
     const files = Option.getOrElse(input.from, () => "")
       .split(",")
       .filter((file) => file !== "")
-    const read = yield* Effect.forEach(files, (file) => Outcomes.read(file, { onUnusable: tell }))
+    const read = yield* Effect.forEach(files, gradedIn)
     return yield* Outcomes.examples(Outcomes.merged([...read.flat(), ...(yield* ownQuestions(input))]), embedder)
   })
 

@@ -9,7 +9,7 @@ const learnFlags = {
   from: text(
     "from",
     "<files>",
-    'Also learn from files of graded answers, e.g. a.jsonl,b.jsonl.gz. Each line is {"question":"…","kind":"…","scores":{"worker":1}}'
+    'Also learn from folders of evaluations and files of graded answers, e.g. evaluation,a.jsonl.gz. Each line of a file is {"question":"…","kind":"…","scores":{"worker":1}}'
   ),
   show: toggle("show", "Show the current table without learning"),
   revert: toggle("revert", "Restore the previous table"),

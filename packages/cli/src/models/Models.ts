@@ -76,7 +76,7 @@ export const inspect = Effect.fnUntraced(function* (
   input: { readonly json: boolean }
 ): Effect.fn.Return<void, Failure> {
   const { Inspection, LlamaCppError } = yield* LocalModels.loaded
-  const inspection = yield* orFail(Inspection.inspect(model, LocalModels.loading()))
+  const inspection = yield* orFail(Inspection.inspect(model, LocalModels.downloading()))
   if (input.json) return yield* print(JSON.stringify(inspection))
   yield* print(table(describe(inspection, LlamaCppError.formatBytes), toLeft))
 })

@@ -60,7 +60,7 @@ export const find = Effect.fnUntraced(function* (
   if (begun.length === 1) return begun[0]!
   return yield* usage(
     begun.length === 0
-      ? `Run ${name} not found. List runs with: divisi runs`
+      ? `Run ${name} not found in ${journal.name}. List its runs with: divisi runs`
       : `${begun.length} run ids start with ${name}: ${begun.map(({ run }) => run).join(", ")}.`
   )
 })

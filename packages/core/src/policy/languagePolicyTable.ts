@@ -23,7 +23,7 @@ export const languagePolicyTable = Options.table(
     name: Options.name,
     prompt: promptTable,
     maxOutputTokens: Options.whole(1),
-    temperature: Options.number(0),
+    temperature: Options.temperature,
     reasoning: reasoningTable,
     mode: Options.oneOf("tolerant", "strict", "thought-then-strict"),
     refusal: Options.aFunction,

@@ -152,7 +152,7 @@ const completeTable = Options.table(
       (messages) => Array.isArray(messages) && messages.length > 0
     ),
     maxOutputTokens: Options.whole(1),
-    temperature: Options.number(0),
+    temperature: Options.temperature,
     seed: Options.anything,
     stopSequences: Options.anything,
     reasoning: Options.anObject,

@@ -22,7 +22,7 @@ export const limitsTable = {
 
 export const workerTable = {
   maxOutputTokens: Options.whole(1),
-  temperature: Options.number(0),
+  temperature: Options.temperature,
   reasoning: reasoningTable,
   preferences: Options.oneOf("require", "omit"),
   timeoutMillis: Options.limit,

@@ -91,7 +91,7 @@ const mostMillis = 2 ** 31 - 1
 const settingsTable = {
   reasoning: reasoningTable,
   maxOutputTokens: Options.whole(1),
-  temperature: Options.number(0),
+  temperature: Options.temperature,
   timeoutMillis: Options.number(1, mostMillis)
 }
 

@@ -30,13 +30,13 @@ export const compared = (
   of: Pick<Comparison, "benchmark" | "policy" | "against">,
   first: ReadonlyArray<Sample>,
   second: ReadonlyArray<Sample>,
-  options: { readonly confidence: number; readonly seed: number }
+  { confidence, seed }: { readonly confidence: number; readonly seed: number }
 ): Comparison => {
   const [a, b] = [first.map(scored), second.map(scored)]
   const { correlation, interval, mean, minimumDetectable, p, questions, standardError, test } = Statistics.difference(
     a,
     b,
-    options
+    { confidence, seed }
   )
   return {
     ...of,
@@ -44,7 +44,7 @@ export const compared = (
     standardError: figure(standardError),
     low: figure(interval.low),
     high: figure(interval.high),
-    confidence: options.confidence,
+    confidence,
     correlation: figure(correlation),
     p: questions === 0 ? null : figure(p),
     pAdjusted: null,

@@ -139,16 +139,15 @@ const against = (
   samples: ReadonlyArray<Sample>,
   best: Alone,
   all: ReadonlyArray<Alone>,
-  options: { readonly confidence: number; readonly seed: number }
+  { confidence, seed }: { readonly confidence: number; readonly seed: number }
 ): Uncorrected => {
   const tokens = tokensOf(samples.filter(({ missing }) => missing === undefined))
   const paid = Math.max(1, Number((tokens / best.tokens).toFixed(2)))
   const { scores, votes } = opponentOf(best, all, paid)
-  const { interval, mean, minimumDetectable, p, questions } = Statistics.difference(
-    samples.map(scored),
-    scores,
-    options
-  )
+  const { interval, mean, minimumDetectable, p, questions } = Statistics.difference(samples.map(scored), scores, {
+    confidence,
+    seed
+  })
   return {
     benchmark,
     policy,
@@ -161,7 +160,7 @@ const against = (
     mean: figure(mean),
     low: figure(interval.low),
     high: figure(interval.high),
-    confidence: options.confidence,
+    confidence,
     margin: equalBudgetMargin,
     questions,
     minimumDetectable: figure(minimumDetectable),

@@ -56,7 +56,7 @@ export const workerTable = {
   grammar: Options.flag,
   reasoningTokens: Options.whole(0),
   maxOutputTokens: Options.whole(1),
-  temperature: Options.number(0, 100),
+  temperature: Options.temperature,
   topK: Options.whole(0, 2 ** 31),
   topP: Options.number(0, 1),
   minP: Options.number(0, 1)
