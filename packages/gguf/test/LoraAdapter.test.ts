@@ -76,6 +76,11 @@ const weights = (changes: Readonly<Record<string, Matrices>>) =>
   )
 
 /** A base, and an adapter for it as PEFT saves it. */
+const convert = (
+  { base, folder, path }: { readonly base: string; readonly folder: string; readonly path: string },
+  type?: "F16"
+) => LoraAdapter.convert({ base, folder, path, type })
+
 const prepare = (options: TinyModel.Options, fields: Record<string, unknown> = {}) =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
@@ -98,7 +103,7 @@ const compare = (
 ) =>
   Effect.gen(function* () {
     const prepared = yield* prepare(options, fields)
-    yield* LoraAdapter.convert(prepared)
+    yield* convert(prepared)
     const merged = merge(prepared.model, prepared.changes, scaleOf)
     const mergedFile = path.join(prepared.folder, "merged.gguf")
     yield* Model.write(merged, mergedFile)
@@ -131,9 +136,9 @@ describe("a converted adapter", () => {
   it.effect("may be stored in half the bytes", () =>
     Effect.gen(function* () {
       const prepared = yield* prepare({ architecture: "llama", seed: 6 })
-      const whole = yield* LoraAdapter.convert(prepared)
+      const whole = yield* convert(prepared)
       const single = yield* logitsOf(prepared.base, tokens, whole.path)
-      const half = yield* LoraAdapter.convert({ ...prepared, type: "F16" })
+      const half = yield* convert(prepared, "F16")
       const difference = largestDifference(single, yield* logitsOf(prepared.base, tokens, half.path))
       assert.isBelow(half.bytes, whole.bytes * 0.6)
       assert.isBelow(difference, 2e-2)
@@ -170,7 +175,7 @@ describe("an adapter that cannot be used", () => {
     Effect.gen(function* () {
       const prepared = yield* prepare({ architecture: "llama", seed: 8 }, fields)
       spoil(prepared)
-      const error = yield* Effect.flip(LoraAdapter.convert(prepared))
+      const error = yield* Effect.flip(convert(prepared))
       assert.isFalse(fs.existsSync(prepared.path))
       return { tag: error.reason._tag, message: error.message }
     })
@@ -246,7 +251,7 @@ describe("an adapter that cannot be used", () => {
     Effect.gen(function* () {
       const prepared = yield* prepare({ architecture: "llama", seed: 8 })
       yield* Model.write(TinyModel.random(options), prepared.base)
-      const error = yield* Effect.flip(LoraAdapter.convert(prepared))
+      const error = yield* Effect.flip(convert(prepared))
       assert.strictEqual(error.reason._tag, "OtherBase")
       assert.match(error.message, words)
       assert.include(error.message, "base.gguf")

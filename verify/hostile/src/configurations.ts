@@ -633,13 +633,7 @@ export const configurations: ReadonlyArray<Configuration> = [
     },
     open: ["pool", "run.worker.reasoning"],
     accepts: [
-      ...huge(
-        "maxCostUsd",
-        "paidElsewhereUsd",
-        "run.worker.temperature",
-        "run.worker.timeoutMillis",
-        ...delays("run.retry.")
-      ),
+      ...huge("maxCostUsd", "paidElsewhereUsd", "run.worker.timeoutMillis", ...delays("run.retry.")),
       ...ofBudget("run.budget.")
     ]
   },
@@ -970,7 +964,7 @@ export const configurations: ReadonlyArray<Configuration> = [
     name: "ReadingPolicy.make",
     make: (options) => ReadingPolicy.make({} as never, options),
     options: { name: "a", temperature: 1, priceWeight: 1 },
-    accepts: huge("temperature", "priceWeight")
+    accepts: huge("priceWeight")
   },
   {
     name: "fromLanguageModel",
@@ -1041,7 +1035,7 @@ export const configurations: ReadonlyArray<Configuration> = [
     name: "ModelWorker.make",
     make: (options) => ModelWorker.make({} as never, options),
     options: { template: nothing, id: "a", description: "a", maxOutputTokens: 9, temperature: 1 },
-    accepts: [...texts("description"), ...huge("temperature")]
+    accepts: texts("description")
   },
   {
     name: "Keys.authenticate",
