@@ -59,6 +59,10 @@ const short = (question: Question): ReadonlyArray<Group> => [
 
 const { seen, unseen } = Questions
 
+/** Programs of the largest and the smallest model: most of what the learned choosers choose for unseen questions. */
+const programs = (question: Question): ReadonlyArray<Group> =>
+  [models[2], models[0]].map(({ id: model }): Group => [{ question, model, way: "program", sample: 0 }])
+
 /** Samples of the two best ways of the largest model on the seen kinds; functions are written in one way. */
 const votes = (question: Question): ReadonlyArray<Group> =>
   question.kind === "programs"
@@ -81,6 +85,7 @@ export const all = (): ReadonlyArray<Group> => {
     ...inTurns(seen, 0, 5).flatMap(greedy),
     ...inTurns(unseen, 0, 40).flatMap(short),
     ...inTurns(seen, 0, 10).flatMap(greedy),
+    ...inTurns(unseen, 0, 10).flatMap(programs),
     ...inTurns(unseen, 40, 100).flatMap(short),
     ...inTurns(seen, 0, 10).flatMap(votes),
     ...inTurns(unseen, 0, 40).flatMap((question) => [...greedy(question), sampled(question, "steps")]),

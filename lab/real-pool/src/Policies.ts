@@ -142,17 +142,23 @@ const prompted = (name: string, way: Combined.CombinedWay): Policy => ({
   }
 })
 
-/** Asks the worker that a chooser names. Only questions with the records of all workers count. */
-const choosing = ({ choose, name }: Chooser): Policy => ({
-  name,
-  run: (answers, question) => {
-    if (recordsOf(answers, workers) === undefined) return undefined
-    const chosen = choose(question)
-    if (chosen === undefined) return undefined
-    const record = chosen === null ? undefined : answers.get(chosen)!
-    return record === undefined ? paying([], wrong) : paying([record], record)
-  }
-})
+/** Asks the worker that a chooser names. Only questions with the records of the choices of all choosers count. */
+const choosing =
+  (choosers: ReadonlyArray<Chooser>) =>
+  ({ choose, name }: Chooser): Policy => ({
+    name,
+    run: (answers, question) => {
+      const isComplete = choosers.every((one) => {
+        const chosen = one.choose(question)
+        return chosen === null || (chosen !== undefined && answers.has(chosen))
+      })
+      if (!isComplete) return undefined
+      const chosen = choose(question)
+      if (chosen === null) return paying([], wrong)
+      const record = answers.get(chosen!)!
+      return paying([record], record)
+    }
+  })
 
 /** The cheapest correct record, known only afterwards: an upper bound, not a policy. */
 const oracle: Policy = {
@@ -245,6 +251,6 @@ export const all = (
   combined("Mixture-of-Agents: three direct answers, combined by the 1.5B", "combine"),
   prompted("prompted Conductor, 1.5B, grammar", "choose"),
   prompted("prompted Conductor, 1.5B, grammar, may answer", "choose-or-answer"),
-  ...choosers.map(choosing),
+  ...choosers.map(choosing(choosers)),
   oracle
 ]

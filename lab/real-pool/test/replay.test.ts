@@ -24,7 +24,7 @@ const record = (question: string, model: number, way: number, correct: boolean):
 })
 
 describe("the replay", () => {
-  it("gives the first sentence and the figures of the page", { timeout: 120_000 }, async () => {
+  it("gives the first sentence and the figures of the page", { timeout: 600_000 }, async () => {
     const records = Records.read()
     expect(Page.content(await Replay.lines(records), records)).toEqual(Page.read())
   })
@@ -65,7 +65,7 @@ describe("the replay", () => {
       models.flatMap((_, model) => ways.map((_, way) => record(id, model, way, model === at % 2 && way === 2)))
     )
 
-  it("judges a router only on questions that it has not learned from", { timeout: 120_000 }, async () => {
+  it("judges a router only on questions that it has not learned from", { timeout: 600_000 }, async () => {
     const lines = await Replay.lines([...recordsOf("gsm8k"), ...recordsOf("mmlu")])
     const of = (policy: string, kind: string) => lines.find((one) => one.policy === policy && one.kind === kind)!
     // The right worker alternates: a router that had learned from a question would find it.
@@ -78,7 +78,7 @@ describe("the replay", () => {
   })
 
   it("trains a router by GRPO that asks the worker that is right for a kind of question", {
-    timeout: 120_000
+    timeout: 600_000
   }, async () => {
     const rightOf = (kind: string, way: number) =>
       Array.from({ length: 15 }, (_, at) => `${kind}/${at}`).flatMap((id) =>
