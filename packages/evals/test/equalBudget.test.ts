@@ -151,6 +151,46 @@ describe("the verdict at equal tokens", () => {
     assert.deepStrictEqual([paid, votes, score, verdict], [6, 5, 1, "not-worth-it"])
   })
 
+  /** A team and a worker on the same questions, each right or wrong on all of them. */
+  const fixed = (
+    team: { readonly isRight: boolean; readonly tokens: number },
+    workerEpochs: (index: number) => number
+  ) => {
+    const samples = Array.from({ length: 60 }, (_, index) => {
+      const task = `q${index}`
+      const together = sample({ policy: "team", task, correct: team.isRight, worker: "b" })
+      return [
+        { ...together, outputTokens: team.tokens, calls: 2 },
+        ...Array.from({ length: workerEpochs(index) }, (_, epoch) =>
+          sample({ policy: "single:a", task, epoch, correct: !team.isRight })
+        )
+      ]
+    }).flat()
+    return Report.make(plan(["team", "single:a"], 3), samples, extent).equalBudget![0]!
+  }
+
+  it("does not blame a team for having fewer tokens than one answer", () => {
+    const cheaper = fixed({ isRight: false, tokens: 2 }, () => 1)
+    assert.deepStrictEqual([cheaper.paid, cheaper.votes, cheaper.mean, cheaper.verdict], [0.4, 1, -1, "undecided"])
+    const better = fixed({ isRight: true, tokens: 2 }, () => 1)
+    assert.deepStrictEqual([better.paid, better.verdict], [0.4, "worth-it"])
+    const equal = fixed({ isRight: false, tokens: 4.8 }, () => 1)
+    assert.deepStrictEqual([equal.paid, equal.verdict], [0.96, "not-worth-it"])
+  })
+
+  it("compares only on questions with as many answers as the tokens pay for", () => {
+    const { questions, verdict, votes } = fixed({ isRight: true, tokens: 15 }, (index) => (index % 3 === 0 ? 3 : 1))
+    assert.deepStrictEqual([questions, votes, verdict], [20, 3, "worth-it"])
+  })
+
+  it("has no verdict on a team without any answer", () => {
+    const samples = [
+      sample({ policy: "team", task: "q", missing: { cause: "worker", message: "" } }),
+      sample({ policy: "single:a", task: "q", correct: true })
+    ]
+    assert.deepStrictEqual(Report.make(plan(["team", "single:a"], 1), samples, extent).equalBudget, [])
+  })
+
   it("has no verdict without a single worker, and none for one that costs no tokens", () => {
     const team = { ...sample({ policy: "team", task: "q", correct: true }), calls: 4 }
     assert.deepStrictEqual(Report.make(plan(["team"], 1), [team], extent).equalBudget, [])

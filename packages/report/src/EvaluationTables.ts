@@ -123,29 +123,44 @@ const opponentOf = ({ votes, worker }: EqualBudget): string =>
       ? `the most frequent of ${votes} answers of ${worker}`
       : `votes of ${answersOf(votes)} answers of ${worker} on average`
 
+/** Budgets that differ by at most this number of answers are equal. */
+const tolerance = 0.05
+
+/** Returns one sentence for a verdict; `place` names the benchmark if there are several. */
+const verdictOf = (one: EqualBudget, place: string): string => {
+  const { high, low, margin = 0, mean, minimumDetectable, paid, policy, questions, verdict, votes, worker } = one
+  const difference = `${points(mean)} points (${points(low)} to ${points(high)}) against ${opponentOf(one)}`
+  const isFewer = paid < votes - tolerance
+  const isMore = paid > votes + tolerance
+  if (verdict === "worth-it") {
+    return `${policy} is worth it${place} ${isFewer ? "with fewer" : "at equal"} tokens: ${difference}.`
+  }
+  if (verdict === "not-worth-it") {
+    const isTie = margin > 0 && (high ?? -1) >= 0
+    const tie = isTie ? `; a gain of ${inPercent(margin)} points or more is excluded` : ""
+    return `${policy} is not worth it${place} ${isMore ? "even with more" : "at equal"} tokens: ${difference}${tie}.`
+  }
+  if (questions === 0) return `${policy} is not decidable${place}: it and ${worker} answered no question in common.`
+  if (isMore) {
+    const needed = Math.ceil(paid - tolerance)
+    return `${policy} is not decidable${place} at equal tokens: they pay for ${answersOf(paid)} answers of ${worker} per question, and there are ${answersOf(votes)}. Add --samples ${needed}, or --baselines self-consistency:${needed}@${worker}.`
+  }
+  if (isFewer && (high ?? 1) < margin) {
+    const tokens = count(one.workerTokens && votes * one.workerTokens)
+    return `${policy} is not decidable${place} at equal tokens: ${difference}, with ${tokens} tokens instead of ${count(one.tokens)}.`
+  }
+  const least =
+    minimumDetectable === null
+      ? ""
+      : ` This comparison detects differences of ${inPercent(minimumDetectable)} points with 80% power.`
+  return `${policy} is not decidable${place} with ${counted(questions, "question")}: ${difference}.${least}`
+}
+
 /** Returns the verdicts at equal token budgets, one sentence per policy and benchmark. */
 export const verdicts = (evaluation: Evaluation): ReadonlyArray<string> =>
-  (evaluation.equalBudget ?? []).map((one) => {
-    const { benchmark, high, low, margin, mean, minimumDetectable, paid, policy, questions, verdict, votes, worker } =
-      one
-    const place = evaluation.benchmarks.length > 1 ? ` on ${benchmark}` : ""
-    const difference = `${points(mean)} points (${points(low)} to ${points(high)}) against ${opponentOf(one)}`
-    if (verdict === "worth-it") return `${policy} is worth it${place} at equal tokens: ${difference}.`
-    if (verdict === "not-worth-it") {
-      const isTie = margin !== undefined && (high ?? -1) >= 0
-      const tie = isTie ? `; a gain of ${inPercent(margin)} points or more is excluded` : ""
-      return `${policy} is not worth it${place} at equal tokens: ${difference}${tie}.`
-    }
-    if (votes < paid) {
-      const needed = Math.ceil(paid)
-      return `${policy} is not decidable${place} at equal tokens: they pay for ${answersOf(paid)} answers of ${worker} per question, and there are ${answersOf(votes)}. Add --samples ${needed}, or --baselines self-consistency:${needed}@${worker}.`
-    }
-    const least =
-      minimumDetectable === null
-        ? ""
-        : ` This comparison detects differences of ${inPercent(minimumDetectable)} points with 80% power.`
-    return `${policy} is not decidable${place} with ${counted(questions, "question")}: ${difference}.${least}`
-  })
+  (evaluation.equalBudget ?? []).map((one) =>
+    verdictOf(one, evaluation.benchmarks.length > 1 ? ` on ${one.benchmark}` : "")
+  )
 
 const equalBudget = (evaluation: Evaluation): ReadonlyArray<string> => {
   const sentences = verdicts(evaluation)

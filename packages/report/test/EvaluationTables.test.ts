@@ -56,7 +56,7 @@ describe("EvaluationTables", () => {
 
   it("states the verdict at equal tokens in a sentence", () => {
     const verdict = { benchmark: "mine", policy: "team", worker: "a", paid: 5, votes: 5, questions: 50 } as const
-    const figures = { mean: 0.05, low: 0.01, high: 0.09, minimumDetectable: 0.06 }
+    const figures = { mean: 0.05, low: 0.01, high: 0.09, minimumDetectable: 0.06, tokens: 100, workerTokens: 20 }
     const given = (more: object) => ({
       ...report(grid({ first: [1, 0] })),
       equalBudget: [{ ...verdict, ...figures, verdict: "undecided" as const, ...more }]
@@ -73,6 +73,22 @@ describe("EvaluationTables", () => {
     assert.strictEqual(
       sentence({ verdict: "not-worth-it", mean: 0, low: -0.01, high: 0.01, votes: 2.44, paid: 2.44, margin: 0.02 }),
       "team is not worth it at equal tokens: +0.0 points (−1.0 to +1.0) against votes of 2.4 answers of a on average; a gain of 2.0 points or more is excluded."
+    )
+    assert.strictEqual(
+      sentence({ verdict: "worth-it", votes: 1, paid: 0.4 }),
+      "team is worth it with fewer tokens: +5.0 points (+1.0 to +9.0) against one answer of a."
+    )
+    assert.strictEqual(
+      sentence({ verdict: "not-worth-it", votes: 5, paid: 7.1 }),
+      "team is not worth it even with more tokens: +5.0 points (+1.0 to +9.0) against the most frequent of 5 answers of a."
+    )
+    assert.strictEqual(
+      sentence({ votes: 1, paid: 0.4, mean: -0.05, low: -0.09, high: -0.01, tokens: 40, workerTokens: 100 }),
+      "team is not decidable at equal tokens: −5.0 points (−9.0 to −1.0) against one answer of a, with 100 tokens instead of 40."
+    )
+    assert.strictEqual(
+      sentence({ questions: 0, mean: null, low: null, high: null }),
+      "team is not decidable: it and a answered no question in common."
     )
     assert.match(
       sentence({ votes: 1, paid: 2.44 })!,

@@ -315,7 +315,7 @@ export interface EqualBudget {
   readonly tokens: Figure
   /** Mean output tokens of one answer of the worker. */
   readonly workerTokens: Figure
-  /** Number of answers per question for which the policy's tokens suffice, rounded to two decimals; at least 1. */
+  /** Number of answers per question for which the policy's tokens suffice, rounded to two decimals; may be below 1. */
   readonly paid: number
   /**
    * Number of answers per question that were compared. Lower than `paid` if the evaluation contains fewer. Fractions

@@ -97,16 +97,16 @@ const meanVote = (answers: ReadonlyArray<Sample>, votes: number): number =>
 
 /**
  * Returns the scores of votes with the given number of answers per question. A fractional number is interpolated: a
- * share of the questions gets one more answer.
+ * share of the questions gets one more answer. Questions with fewer answers are left out.
  */
 const votesOf = ({ samples }: Alone, votes: number): ReadonlyArray<Statistics.Sample> =>
-  [...Map.groupBy(samples, ({ task }) => task)].map(([question, some]) => {
+  [...Map.groupBy(samples, ({ task }) => task)].flatMap(([question, some]) => {
+    if (some.length < votes) return []
     const answers = some.toSorted((a, b) => a.epoch - b.epoch)
-    const taken = Math.min(votes, answers.length)
-    const whole = Math.floor(taken)
-    const part = taken - whole
+    const whole = Math.floor(votes)
+    const part = votes - whole
     const score = meanVote(answers, whole)
-    return { question, score: part === 0 ? score : (1 - part) * score + part * meanVote(answers, whole + 1) }
+    return [{ question, score: part === 0 ? score : (1 - part) * score + part * meanVote(answers, whole + 1) }]
   })
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ type Uncorrected = Omit<EqualBudget, "pAdjusted" | "verdict"> & { readonly p: nu
 
 /**
  * Returns the votes to compare a policy with: as many answers by the best worker as the policy's tokens allow, or as
- * many as exist. A measured self-consistency policy may exceed the budget by less than one answer.
+ * many as exist, but at least one. A measured self-consistency policy may exceed the budget by less than one answer.
  */
 const opponentOf = (best: Alone, all: ReadonlyArray<Alone>, paid: number) => {
   const epochs = Math.max(
@@ -128,7 +128,7 @@ const opponentOf = (best: Alone, all: ReadonlyArray<Alone>, paid: number) => {
   const measured = all
     .filter(({ votes, worker }) => worker === best.worker && votes > 1 && votes <= Math.ceil(paid))
     .toSorted((a, b) => b.votes - a.votes)[0]
-  const resampled = Math.min(paid, epochs)
+  const resampled = Math.min(Math.max(1, paid), epochs)
   return measured !== undefined && measured.votes > resampled
     ? { votes: measured.votes, scores: measured.samples.map(scored) }
     : { votes: resampled, scores: votesOf(best, resampled) }
@@ -142,7 +142,7 @@ const against = (
   { confidence, seed }: { readonly confidence: number; readonly seed: number }
 ): Uncorrected => {
   const tokens = tokensOf(samples.filter(({ missing }) => missing === undefined))
-  const paid = Math.max(1, Number((tokens / best.tokens).toFixed(2)))
+  const paid = Number((tokens / best.tokens).toFixed(2))
   const { scores, votes } = opponentOf(best, all, paid)
   const { interval, mean, minimumDetectable, p, questions } = Statistics.difference(samples.map(scored), scores, {
     confidence,
@@ -171,14 +171,17 @@ const against = (
 /** Score difference up to which a policy is not worth it, even if it may be better. */
 const equalBudgetMargin = 0.02
 
+/** Budgets that differ by at most this number of answers are equal. */
+const tolerance = 0.05
+
 const verdictOf = (one: Uncorrected, pAdjusted: number | null): EqualBudget["verdict"] => {
   const { confidence, high, mean, paid, votes } = one
   const isSure = pAdjusted !== null && pAdjusted < 1 - confidence && mean !== null
   // A worker with fewer answers than the tokens allow may lose for that reason, and one with more may win because of
   // it.
-  if (isSure && mean > 0) return votes >= paid ? "worth-it" : "undecided"
+  if (isSure && mean > 0) return votes >= paid - tolerance ? "worth-it" : "undecided"
   const isNoBetter = (isSure && mean < 0) || (high !== null && high < equalBudgetMargin)
-  return isNoBetter && votes <= paid ? "not-worth-it" : "undecided"
+  return isNoBetter && votes <= paid + tolerance ? "not-worth-it" : "undecided"
 }
 
 /**
@@ -199,7 +202,7 @@ export const equalBudgetOf = (
     if (best === undefined) return []
     const isAlone = new Set(alone.map(({ policy }) => policy))
     return config.policies
-      .filter(({ name }) => !isAlone.has(name) && bySample.has(name))
+      .filter(({ name }) => !isAlone.has(name) && bySample.get(name)?.some(({ missing }) => missing === undefined))
       .map(({ name }) => against({ benchmark, policy: name }, bySample.get(name)!, best, alone, config))
   })
   const known = found.filter(({ p }) => p !== null)

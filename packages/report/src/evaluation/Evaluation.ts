@@ -93,6 +93,8 @@ export interface EqualBudget {
   readonly benchmark: string
   readonly policy: string
   readonly worker: string
+  readonly tokens: Figure
+  readonly workerTokens: Figure
   readonly paid: number
   readonly votes: number
   readonly mean: Figure
