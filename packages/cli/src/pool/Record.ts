@@ -45,9 +45,10 @@ const questionsOf = (input: RecordInput) =>
 const poolOf = Effect.fnUntraced(function* (input: RecordInput) {
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   if (RunOptions.isGym(config, { pool: input.pool })) {
-    return yield* usage(
-      "No workers given. Set --pool, e.g. openai:gpt-5-mini,ollama:qwen3:8b, or a pool in the config."
-    )
+    const why = Option.isNone(input.pool)
+      ? "No workers given"
+      : "The offline workers only answer the gym's own questions"
+    return yield* usage(`${why}. Set --pool, e.g. openai:gpt-5-mini,ollama:qwen3:8b, or a pool in the config.`)
   }
   const limitUsd = Option.getOrUndefined(input.maxCost)
   const resolved = RunOptions.resolvePool(config, input, limitUsd)

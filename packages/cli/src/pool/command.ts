@@ -13,7 +13,7 @@ const check = Command.make("check", checkFlags, (input) =>
   Command.withDescription(
     paragraphs(
       "Send a small request to each worker, and report which workers respond, how fast and at what price, and which",
-      "vendors limit the rate. The exit code is 1 if a worker does not respond.",
+      "vendors report rate limits. The exit code is 1 if a worker does not respond.",
       "",
       "With --server, also show the providers that a running divisi serve has paused, with the reason and the time left."
     )

@@ -45,7 +45,7 @@ const checkFormat = (format: ExportFormat, name: string, exports: ReadonlyArray<
     : Effect.fail(
         usage(
           exports.length === 0
-            ? `The engine ${name} cannot export models.`
+            ? `The engine ${name} cannot export models. Train with --engine jax or tinker instead.`
             : `The engine ${name} cannot export ${format}. Supported formats: ${exports.join(", ")}.`
         )
       )
