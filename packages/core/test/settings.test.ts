@@ -71,7 +71,7 @@ describe("the settings of a run", () => {
     const page = [
       "# Settings of a run",
       "",
-      "The settings of `conduct`, of `Conductor.make`, of `divisi.config.ts` and of the runs of a server, an evaluation or a training. Each has a default, so none is required. The flags are those of `divisi run`. An unknown setting, or one out of its range, is an error before anything is paid for. No setting is read from the environment.",
+      "These settings apply to `conduct`, `Conductor.make` and `divisi.config.ts`, and to the runs of a server, an evaluation or a training. Each has a default, so none is required. The flags are those of `divisi run`. If a setting is unknown or out of range, the run fails before anything is paid for. No setting is read from the environment.",
       "",
       "| setting | what it is | accepts | unit | default | flag |",
       "|---|---|---|---|---|---|",
