@@ -59,7 +59,7 @@ const withRecords = (training: Known) => poolOf((name) => recordOf(training, nam
 /** Reads a question and the descriptions of a pool. */
 type Read = ReturnType<typeof ReadingPolicy.read>
 
-/** The number of passes over the questions, and the learning rate: the best of 16 settings on the seen kinds. */
+/** The number of passes over the questions, and the learning rate: the best of 20 settings on the seen kinds. */
 const grpo = { passes: 100, learningRate: 0.03 }
 
 /**

@@ -401,7 +401,10 @@ describe("a failed call", () => {
     assert.notInclude(fromVariable, "sk-secret")
     const fromOption = await message(openaiChat("gpt-5", { baseURL, apiKey: "sk-secret-secret" }))
     assert.include(fromOption, `: check that the option apiKey is a valid key for ${host}.`)
-    assert.include(await message(openaiCompatible({ baseURL, model: "m" })), `no key was sent, and ${host} requires one`)
+    assert.include(
+      await message(openaiCompatible({ baseURL, model: "m" })),
+      `no key was sent, and ${host} requires one`
+    )
   })
 
   it("without a key says which variable to set", async () => {

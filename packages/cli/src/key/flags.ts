@@ -124,7 +124,9 @@ export const adjustFlags = {
   ),
   once: short("once", 200).pipe(
     Flag.withMetavar("<name>"),
-    Flag.withDescription("Name of the adjustment (default: random). Another adjustment with the same name changes nothing"),
+    Flag.withDescription(
+      "Name of the adjustment (default: random). Another adjustment with the same name changes nothing"
+    ),
     Flag.optional
   ),
   keys,
