@@ -28,7 +28,8 @@ export const reassign =
     const from = (ask: StepAsk, at: StepAt, earlier?: WorkerError): Effect.Effect<StepEnd, StepError> => {
       const { ordinal: failed, rule = settings.reassign, tried } = at
       if (rule === "never") return next(ask, at)
-      const mayReplace = () => untried({ pool, failed, tried }, isAllowed) !== undefined
+      // A function is asked only after a failure, so a call waits as long as if there were no other worker.
+      const mayReplace = rule === "next" ? () => untried({ pool, failed, tried }, isAllowed) !== undefined : undefined
       return Effect.catch(next(ask, { ...at, mayReplace }), (error): Effect.Effect<StepEnd, StepError> => {
         if (error._tag !== "WorkerError" || isFatal(settings, error)) return Effect.fail(error)
         const soonest = earlier !== undefined && waitAfter(earlier) < waitAfter(error) ? earlier : error
