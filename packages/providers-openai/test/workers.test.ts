@@ -419,6 +419,6 @@ describe("a failed call", () => {
   ])("%s names a host that is not there, and says what to do", async (_, make) => {
     const { message } = await failure(make("http://nowhere.invalid/v1"))
     assert.include(message, "nowhere.invalid")
-    assert.match(message, /online\.$/)
+    assert.match(message, /check that this machine is online, and the host name in the base URL\.$/)
   })
 })

@@ -14,7 +14,8 @@ export const unchecked: Readonly<Record<string, ReadonlyArray<string>>> = {
     ...["Model.shapes", "SharedResponses.make", "Models.allowed", "Models.names", "Models.problemOf", "Models.team"],
     ...["Gemini.makeWorker", "Gemini.overConnection", "Replay.answers", "Table.fit", "Trainings.lineOf", "Shots.add"],
     ...["Evaluation.madeSuite", "ContainerSandbox.command", "Dialects.Chat.protocol", "RunStream.make"],
-    ...["WorkflowGrammar.afterReasoning", "WorkflowGrammar.span", "ProviderGate.make", "Dataset.fetchFiles"]
+    ...["WorkflowGrammar.afterReasoning", "WorkflowGrammar.span", "ProviderGate.make", "Dataset.fetchFiles"],
+    "Conductor.ofChecked"
   ],
   "a function that they call or return checks them": [
     ...["ConductorForm.policy", "Gym.stream", "Head.learner", "LanguageModelWorker.make", "TinyConductor.make"],

@@ -85,7 +85,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   "order-payer-gate": { test: callTest, ...swapped("payer && payerCharged(payer, run)", gateLine) },
   "order-gate-timeout": {
     test: callTest,
-    ...swapped(gateLine, "timeout(timeoutMillis)")
+    ...swapped(gateLine, "timeout(run, timeoutMillis)")
   },
   // The middleware of a step in another order. `shape` and `tools` can be swapped: a shape is for answers, not for turns that
   // ask for tools.
