@@ -1,7 +1,6 @@
 /** Terminal lines as plain data: spans of text with a style. Views produce lines; colors are added last. */
+import { createRequire } from "node:module"
 import { styleText } from "node:util"
-import stringWidth from "string-width"
-import wrapAnsi from "wrap-ansi"
 
 /** The style of a span, used if colors are enabled. */
 export type Style = "plain" | "dim" | "bold" | "good" | "bad" | "busy" | "name"
@@ -33,8 +32,25 @@ export const line = (text: string, style: Style = "plain"): Line => [span(text, 
 /** An empty line. */
 export const blank: Line = []
 
+/**
+ * Returns a module that only its first use loads. `string-width` compiles an expression of all emoji, which takes a
+ * tenth of the start of a command, and most commands lay out no text.
+ */
+const onUse = <A>(name: string): (() => A) => {
+  let loaded: { readonly default: A } | undefined
+  return () => {
+    loaded ??= createRequire(import.meta.url)(name) as { readonly default: A }
+    return loaded.default
+  }
+}
+
+const stringWidth = onUse<typeof import("string-width").default>("string-width")
+const wrapAnsi = onUse<typeof import("wrap-ansi").default>("wrap-ansi")
+
+const ascii = /^[ -~]*$/
+
 /** Returns the number of terminal columns that a text occupies. */
-export const widthOf = (text: string): number => stringWidth(text)
+export const widthOf = (text: string): number => (ascii.test(text) ? text.length : stringWidth()(text))
 
 /**
  * Matches characters that affect the display: control characters (including C1, but not tabs and line feeds), line
@@ -78,7 +94,7 @@ export const wrap = (text: string, width: number, most = Number.POSITIVE_INFINIT
     .slice(0, 16 * Math.max(1, width) * (most + 1))
     .split("\n")
     .flatMap((paragraph) =>
-      wrapAnsi(paragraph, Math.max(1, width), { hard: true, trim: false })
+      wrapAnsi()(paragraph, Math.max(1, width), { hard: true, trim: false })
         .split("\n")
         .map((line, index) => (index === 0 ? line : line.trimStart()).trimEnd())
     )
