@@ -1,15 +1,11 @@
-import { spawn } from "node:child_process"
 import fs from "node:fs"
-import { text } from "node:stream/consumers"
-import { fileURLToPath } from "node:url"
 import type { RunEvent } from "@divisi/core"
 import { describe, expect, it } from "vitest"
 import { mutants, mutate } from "../src/Mutants.ts"
 import * as Programs from "../src/Programs.ts"
 import * as Simulation from "../src/Simulation.ts"
 import * as Survival from "../src/Survival.ts"
-
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+import { plant, shareOf } from "./planted.ts"
 
 const seeds = 300
 
@@ -98,28 +94,7 @@ describe("simulation", () => {
     expect(mutate(mutant, source)).not.toBe(source)
   })
 
-  // Each has a process of its own, as a mutant is planted where its file is loaded. `simulation.longest.test.ts` searches.
-  const bySeed = Object.entries(mutants).filter(([, { seed }]) => seed !== undefined)
-  it.each(bySeed)("a mistake is found by its seed: %s", { timeout: 120_000 }, async (name, mutant) => {
-    const world = mutant.survival === true ? ["--survival"] : mutant.programs === true ? ["--programs"] : []
-    const one = ["--mutant", name, "--from", `${mutant.seed}`, "--seeds", "1", "--threads", "1"]
-    const child = spawn(process.execPath, ["--conditions=@divisi/source", main, ...world, ...one], {
-      stdio: ["ignore", "pipe", "ignore"]
-    })
-    const output = await text(child.stdout)
-    expect(output).toContain(`seed ${mutant.seed} failed; again: pnpm simulate`)
-  })
-
-  const byTest = Object.keys(mutants).filter((name) => mutants[name]!.seed === undefined)
-  it.each(byTest)("a mistake is found by its test: %s", { timeout: 120_000 }, async (name) => {
-    const vitest = fileURLToPath(new URL("../../../node_modules/vitest/vitest.mjs", import.meta.url))
-    const config = fileURLToPath(new URL("../vitest.mutant.config.ts", import.meta.url))
-    const child = spawn(process.execPath, [vitest, "run", "--config", config], {
-      stdio: ["ignore", "pipe", "ignore"],
-      env: { ...process.env, MUTANT: name, NO_COLOR: "1" }
-    })
-    expect(await text(child.stdout)).toMatch(/Tests {2}[1-9]\d* failed/)
-  })
+  plant(shareOf(Object.keys(mutants)))
 })
 
 describe("simulation of programs", () => {
