@@ -1,5 +1,6 @@
 /** Formats the last lines of a run: how it ended, how long it took, and what it cost. */
 import { StepFailure, Transcript } from "@divisi/core"
+import { noSpend } from "@divisi/core/Usage"
 import * as Format from "./Format.ts"
 import { oneLine, type Style } from "./Line.ts"
 import * as Records from "./Records.ts"
@@ -15,8 +16,10 @@ const headings = {
 
 /** Formats the spending: `3 calls (1 without an answer) · 180 tokens · $0.0004`. */
 export const spent = (run: Transcript.Transcript): string => {
-  const { calls, costUsd, unpricedCalls, usage } = Transcript.spendSoFar(run)
-  const lost = Transcript.payments(run).filter(({ calls, isLost }) => isLost && calls > 0).length
+  // Live views call this for each frame, so the payments of a run in progress are collected only once.
+  const payments = Transcript.payments(run)
+  const { calls, costUsd, unpricedCalls, usage } = run.spend ?? payments.reduce(Transcript.withPayment, noSpend)
+  const lost = payments.filter(({ calls, isLost }) => isLost && calls > 0).length
   return [
     `${Format.count(calls, "call")}${lost === 0 ? "" : ` (${lost} without an answer)`}`,
     `${Format.count(usage.inputTokens + usage.outputTokens, "token")}${usage.estimated ? " at most" : ""}`,

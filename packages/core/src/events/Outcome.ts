@@ -125,7 +125,8 @@ export const teamPrefix = "policy:"
  * is credited to the team, `policy:<name>`, with the cost and duration of the whole run. A run that was cut short by an
  * outage (see `StepFailure.outagesOf`) has no outcome, because it provides no evidence about its workers. Its answered
  * steps still have outcomes. An answer that the caller supplied to a fork has no outcome, and neither has its run.
- * Outcomes with answers for which no call was made, such as cached ones, have no cost, usage or duration. `kind` is the family or subject from the task's metadata.
+ * Outcomes with answers for which no call was made, such as cached ones, have no cost, usage or duration. `kind` is the
+ * family or subject from the task's metadata.
  *
  * **Example**
  *
