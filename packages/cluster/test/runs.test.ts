@@ -4,6 +4,7 @@ import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
+import { Journal } from "@divisi/core"
 import { PostgresServer } from "@divisi/testkit/journals"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -57,12 +58,14 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
       fs.writeFileSync(books, "")
       const all = { schema: name, books, ...options }
       const before = children.length
-      // Servers that stay would hold their connections during the other tests.
-      yield* Effect.addFinalizer(() =>
-        Effect.sync(() => {
-          for (const child of children.slice(before)) child.kill("SIGKILL")
-        })
-      )
+      // Servers that stay would hold their connections during the other tests, and runs that stay would not be executed
+      // again if the test is repeated.
+      const ended = Effect.gen(function* () {
+        for (const child of children.slice(before)) child.kill("SIGKILL")
+        const { run } = yield* Postgres.open({ url: Redacted.make(server.url), maxConnections: 1 })
+        yield* run((session) => session.query(`DROP SCHEMA IF EXISTS ${name} CASCADE`))
+      })
+      yield* Effect.addFinalizer(() => Effect.orDie(Effect.scoped(ended)))
       const first = yield* Effect.promise(() => start(all))
       const rest = yield* Effect.promise(() => Promise.all(Array.from({ length: servers - 1 }, () => start(all))))
       const client = yield* ClusterRuns.make({
@@ -137,10 +140,13 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
 
   const ids = (count: number) => Array.from({ length: count }, (_, at) => `run-${at}`)
 
-  const runTest = (effect: Effect.Effect<void, unknown, Scope.Scope>) => Effect.runPromise(Effect.scoped(effect))
+  /** Runs a test. If it takes too long, its servers end with it. */
+  const runTest = (signal: AbortSignal, effect: Effect.Effect<void, unknown, Scope.Scope>) =>
+    Effect.runPromise(Effect.scoped(effect), { signal })
 
-  it("are executed once each, and streamed without gaps by any member", { timeout: 60_000 }, () =>
+  it("are executed once each, and streamed without gaps by any member", { timeout: 60_000 }, ({ signal }) =>
     runTest(
+      signal,
       Effect.gen(function* () {
         const { client, twice } = yield* cluster("once", 2)
         const names = ids(20)
@@ -193,25 +199,30 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
       return all.twice()
     })
 
-  it("continue on another server after kill -9; only calls in flight are made twice", { timeout: 120_000 }, () =>
-    runTest(
-      Effect.gen(function* () {
-        let open = 0
-        const { calls, twice } = yield* harmed("killed", {}, ({ unanswered }, victim) =>
-          Effect.promise(async () => {
-            victim.kill("SIGKILL")
-            await once(victim, "exit")
-            open = (await Effect.runPromise(unanswered(victim))).length
-          })
-        )
-        assert.strictEqual(calls, 96)
-        assert.isAtMost(twice, open)
-      })
-    )
+  it(
+    "continue on another server after kill -9; only calls in flight are made twice",
+    { timeout: 120_000 },
+    ({ signal }) =>
+      runTest(
+        signal,
+        Effect.gen(function* () {
+          let open = 0
+          const { calls, twice } = yield* harmed("killed", {}, ({ unanswered }, victim) =>
+            Effect.promise(async () => {
+              victim.kill("SIGKILL")
+              await once(victim, "exit")
+              open = (await Effect.runPromise(unanswered(victim))).length
+            })
+          )
+          assert.strictEqual(calls, 96)
+          assert.isAtMost(twice, open)
+        })
+      )
   )
 
-  it("are handed over by a server that stops, which makes no call twice", { timeout: 120_000 }, () =>
+  it("are handed over by a server that stops, which makes no call twice", { timeout: 120_000 }, ({ signal }) =>
     runTest(
+      signal,
       Effect.gen(function* () {
         let open = -1
         const { calls, twice } = yield* harmed("drained", {}, ({ inFlight }, victim) =>
@@ -226,8 +237,9 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
     )
   )
 
-  it("are handed over by a server that took them over, which makes no call twice", { timeout: 120_000 }, () =>
+  it("are handed over by a server that took them over, which makes no call twice", { timeout: 120_000 }, ({ signal }) =>
     runTest(
+      signal,
       Effect.gen(function* () {
         let open = 0
         let left = -1
@@ -250,8 +262,9 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
     )
   )
 
-  it("leave a frozen server; only calls that were in flight are made twice", { timeout: 240_000 }, () =>
+  it("leave a frozen server; only calls that were in flight are made twice", { timeout: 240_000 }, ({ signal }) =>
     runTest(
+      signal,
       Effect.gen(function* () {
         let lostBy: ReadonlyArray<Effect.Effect<ReadonlyArray<{ readonly at: number }>>> = []
         let thawedAt = 0
@@ -273,26 +286,31 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
     )
   )
 
-  it("survive a crash of the database during a handover, and no call is made twice", { timeout: 240_000 }, () =>
-    runTest(
-      Effect.gen(function* () {
-        const outcome = yield* harmed("crashed", {}, ({ start }) =>
-          Effect.promise(async () => {
-            // The shards of both servers move to a third one.
-            await start()
-            server.restart("immediate")
-          })
-        )
-        assert.deepStrictEqual(outcome, { calls: 96, twice: 0 })
-      })
-    )
+  it(
+    "survive a crash of the database during a handover, and no call is made twice",
+    { timeout: 240_000 },
+    ({ signal }) =>
+      runTest(
+        signal,
+        Effect.gen(function* () {
+          const outcome = yield* harmed("crashed", {}, ({ start }) =>
+            Effect.promise(async () => {
+              // The shards of both servers move to a third one.
+              await start()
+              server.restart("immediate")
+            })
+          )
+          assert.deepStrictEqual(outcome, { calls: 96, twice: 0 })
+        })
+      )
   )
 
   it(
     "end once too many servers in a row were lost with them, whether they have entries or not",
     { timeout: 60_000 },
-    () =>
+    ({ signal }) =>
       runTest(
+        signal,
         Effect.gen(function* () {
           const { client } = yield* cluster("abandoned", 1, { maxTakeovers: 1 })
           yield* client.submit("whole", "question")
@@ -323,8 +341,9 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
       )
   )
 
-  it("wait for another server if a vendor rejects the key of theirs", { timeout: 60_000 }, () =>
+  it("wait for another server if a vendor rejects the key of theirs", { timeout: 60_000 }, ({ signal }) =>
     runTest(
+      signal,
       Effect.gen(function* () {
         const { client, servers, start, twice } = yield* cluster("rejected", 1, { isRejected: true })
         const names = ids(3)
@@ -340,8 +359,34 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
     )
   )
 
-  it("are cancelled from any member, before and after they begin", { timeout: 60_000 }, () =>
+  it("repeat rejected calls on another server if theirs leaves before they end", { timeout: 60_000 }, ({ signal }) =>
     runTest(
+      signal,
+      Effect.gen(function* () {
+        const { client, servers, start, twice } = yield* cluster("unfinished", 1, {
+          isRejected: true,
+          callMillis: 400
+        })
+        yield* client.submit("run", "question")
+        const failed = Effect.map(client.journal.read("run"), (entries) =>
+          entries.filter((entry) => entry.type === "event" && entry.event.type === "step-failed")
+        )
+        while ((yield* failed).length < 2) yield* Effect.sleep(20)
+        servers[0]!.kill("SIGTERM")
+        yield* Effect.promise(() => once(servers[0]!, "exit"))
+        assert.strictEqual((yield* client.journal.find("run"))?.ending, undefined)
+        yield* Effect.promise(() => start({ isRejected: false }))
+        assert.strictEqual((yield* client.result("run")).ending, "answered")
+        assert.deepStrictEqual(twice(), { calls: 4, twice: 0 })
+        const events = Journal.eventsOf(yield* client.journal.read("run"))
+        assert.isFalse(events.some(({ type }) => type === "step-failed"))
+      })
+    )
+  )
+
+  it("are cancelled from any member, before and after they begin", { timeout: 60_000 }, ({ signal }) =>
+    runTest(
+      signal,
       Effect.gen(function* () {
         const { client, lines, twice } = yield* cluster("cancelled", 2, { callMillis: 200, steps: 10 })
         yield* client.cancel("early")
@@ -364,8 +409,9 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
     )
   )
 
-  it("are cancelled while no server is alive, and make no further call", { timeout: 120_000 }, () =>
+  it("are cancelled while no server is alive, and make no further call", { timeout: 120_000 }, ({ signal }) =>
     runTest(
+      signal,
       Effect.gen(function* () {
         const { client, lines, servers, start } = yield* cluster("orphaned", 1, { callMillis: 2_000, steps: 5 })
         yield* client.submit("lost", "question")
@@ -382,8 +428,9 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
     )
   )
 
-  it("start at their time by the database's clock, on any server", { timeout: 120_000 }, () =>
+  it("start at their time by the database's clock, on any server", { timeout: 120_000 }, ({ signal }) =>
     runTest(
+      signal,
       Effect.gen(function* () {
         const hour = 3_600_000
         const { client, lines, servers, start, twice } = yield* cluster("scheduled", 1, { clockMillis: hour })
@@ -414,8 +461,9 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
     )
   )
 
-  it("are cancelled while they wait for tools", { timeout: 60_000 }, () =>
+  it("are cancelled while they wait for tools", { timeout: 60_000 }, ({ signal }) =>
     runTest(
+      signal,
       Effect.gen(function* () {
         const { client, lines } = yield* cluster("refused", 1)
         yield* client.submit("asks", "look it up")
@@ -432,8 +480,9 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
     )
   )
 
-  it("are submitted while a server drains, and make no call twice", { timeout: 120_000 }, () =>
+  it("are submitted while a server drains, and make no call twice", { timeout: 120_000 }, ({ signal }) =>
     runTest(
+      signal,
       Effect.gen(function* () {
         const { client, lines, servers, twice } = yield* cluster("busy", 2, { callMillis: 100, steps: 3 })
         yield* Effect.scoped(isSettled)
@@ -454,8 +503,9 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
     )
   )
 
-  it("are executed by the servers of their version group only", { timeout: 60_000 }, () =>
+  it("are executed by the servers of their version group only", { timeout: 60_000 }, ({ signal }) =>
     runTest(
+      signal,
       Effect.gen(function* () {
         const [old, next] = [
           yield* cluster("groups", 1, { versionGroup: "v1" }),
@@ -474,8 +524,9 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
     )
   )
 
-  it("leave messages until they are removed with their run", { timeout: 60_000 }, () =>
+  it("leave messages until they are removed with their run", { timeout: 60_000 }, ({ signal }) =>
     runTest(
+      signal,
       Effect.gen(function* () {
         const { client } = yield* cluster("purged", 1)
         const other = yield* cluster("purged", 1, { versionGroup: "v2" })
@@ -532,8 +583,9 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
     )
   )
 
-  it("wait for tools without a process, and continue on another server", { timeout: 60_000 }, () =>
+  it("wait for tools without a process, and continue on another server", { timeout: 60_000 }, ({ signal }) =>
     runTest(
+      signal,
       Effect.gen(function* () {
         const { client, lines, servers, start, twice } = yield* cluster("waiting", 1)
         yield* client.submit("asks", "look it up")

@@ -4,13 +4,13 @@
  * decides when the process may start: once the previous owner has released the run or has not been seen for too long.
  */
 import { Journal, type RunEvent } from "@divisi/core"
+import * as Clock from "effect/Clock"
 import * as ClusterSchema from "effect/cluster/ClusterSchema"
 import type * as ShardId from "effect/cluster/ShardId"
 import type * as Sharding from "effect/cluster/Sharding"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Rejections from "./rejections.ts"
@@ -119,6 +119,15 @@ export const make = <A>(
       if (error.reason._tag !== "Held" || run === undefined) return Effect.fail(error)
       return run.isOurs() ? Effect.andThen(Effect.sleep(claimMillis), claim(id)) : moved(run)
     })
+  /** Has calls made again that the previous server could not make because a vendor rejected its key. */
+  const withoutRejections = Effect.fnUntraced(function* (id: string, claim: Journal.Claim) {
+    if (claim.length === 0) return claim
+    const entries = yield* base.read(id)
+    if (Journal.isEnded(id, entries) || !Rejections.isPending(entries)) return claim
+    const at = yield* Clock.currentTimeMillis
+    yield* base.append({ run: id, epoch: claim.epoch, seq: claim.length, entries: [{ type: "resumed", at }] })
+    return { ...claim, length: claim.length + 1 }
+  })
   /** Stops writing to a run. Its calls in flight then belong to the next owner. */
   const refuse = (id: string) =>
     Effect.sync(() => {
@@ -198,11 +207,11 @@ export const make = <A>(
       const made = Effect.flatMap(isCancelled, (isCancelled): Effect.Effect<Outcome<A>> => {
         if (isCancelled) return Effect.succeed({ _tag: "Cancelled" })
         if (!place.isOurs()) return Effect.succeed({ _tag: "HandedOver" })
-        const admitted = Effect.flatMap(Effect.result(claim(id)), (claim) => {
-          const isOver = Result.isSuccess(claim) && (claim.success.takeovers ?? 0) > maxTakeovers
-          const opened = () => (isOver ? abandoned(id, claim.success) : Effect.fromResult(claim))
-          return work({ ...journal, claim: opened }, piece)
-        })
+        const opened = (claim: Journal.Claim) =>
+          (claim.takeovers ?? 0) > maxTakeovers ? abandoned(id, claim) : withoutRejections(id, claim)
+        const admitted = Effect.flatMap(Effect.result(claim(id)), (claim) =>
+          work({ ...journal, claim: () => Effect.flatMap(Effect.fromResult(claim), opened) }, piece)
+        )
         return Effect.map(
           Effect.andThen(admit(id), admitted),
           (result): Outcome<A> =>

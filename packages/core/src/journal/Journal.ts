@@ -87,7 +87,10 @@ export type Entry =
   | { readonly type: "event"; readonly event: RunEvent }
   /** Data not included in `run-started`: the caller's seed, and the names of the tools shown to the policy. */
   | { readonly type: "begun"; readonly seed?: number | undefined; readonly tools?: ReadonlyArray<string> | undefined }
-  /** The run had failed or reached a limit, and was resumed. Its end and its last failures no longer apply. */
+  /**
+   * The run had failed or reached a limit, or its process could not make calls, and it was resumed. Its end and its last
+   * failures no longer apply.
+   */
   | { readonly type: "resumed"; readonly at: number }
   | CallEntry
 
