@@ -299,7 +299,7 @@ export const compatible = (deviations: Deviations): Dialect => ({
     "https://platform.openai.com/docs/api-reference/chat-streaming",
     "https://platform.openai.com/docs/guides/error-codes",
     "https://github.com/openai/openai-openapi (schema CreateChatCompletionStreamResponse)",
-    "npm openai 7.55.0, resources/chat/completions/completions.d.ts",
+    "npm openai 7.59.0, resources/chat/completions/completions.d.ts",
     ...(deviations.sources ?? [])
   ],
   read,

@@ -371,7 +371,7 @@ export const dialect: Dialect = {
     "https://platform.openai.com/docs/api-reference/responses-streaming",
     "https://platform.openai.com/docs/guides/error-codes",
     "https://github.com/openai/openai-openapi (schemas Response, ResponseStreamEvent)",
-    "npm openai 7.55.0, resources/responses/responses.d.ts"
+    "npm openai 7.59.0, resources/responses/responses.d.ts"
   ],
   read,
   contentType: "text/event-stream; charset=utf-8",

@@ -2,7 +2,7 @@
  * Anthropic's Message Batches API.
  *
  * Sources: https://platform.claude.com/docs/en/build-with-claude/batch-processing,
- * https://platform.claude.com/docs/en/api/messages/batches, and npm @anthropic-ai/sdk 1.10.0,
+ * https://platform.claude.com/docs/en/api/messages/batches, and npm @anthropic-ai/sdk 1.14.0,
  * resources/messages/batches.d.ts.
  */
 import * as AnthropicMessages from "../../AnthropicMessages.ts"

@@ -2,7 +2,7 @@
  * OpenAI's Batch API, with the required part of its Files API.
  *
  * Sources: https://developers.openai.com/api/docs/guides/batch, the schemas Batch, BatchRequestInput and
- * BatchRequestOutput of https://github.com/openai/openai-openapi, and npm openai 7.55.0, resources/batches.d.ts.
+ * BatchRequestOutput of https://github.com/openai/openai-openapi, and npm openai 7.59.0, resources/batches.d.ts.
  */
 import type { Api, Batch, Books, Given, Item } from "../../BatchServer.ts"
 import { bearer, type Captured, type Dialect, fields, parsed } from "../../Dialect.ts"
