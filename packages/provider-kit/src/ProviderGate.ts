@@ -97,8 +97,9 @@ interface Bucket {
   /** Amount taken in advance for queued calls, and until when it may be used. */
   ahead: number
   aheadUntil: number
-  /** Amount in the bucket after it was last accessed. */
-  left: number
+  /** Amount in the bucket at the time `at`, less what the call that waits for it will take. */
+  level: number
+  at: number
 }
 
 /** State of one provider. */
@@ -115,6 +116,8 @@ interface Provider {
   pausedUntil: number
   /** Key of the provider's circuit. It changes on reset. */
   circuit: string
+  /** Until when the circuit was open when it was last read. */
+  openUntil: number
   /** State of the trial call that is made after a pause shorter than the vendor requested. Other calls wait for it. */
   probe: "none" | "due" | "running"
   /**
@@ -167,23 +170,40 @@ const aheadMillis = 1_000
 
 const amountOf = ({ perMinute = 0 }: Bucket, amount: number): number => Math.min(amount, perMinute)
 
-/** Whether a bucket probably has enough for a call and for all calls in the queue. */
-const hasRoom = (bucket: Bucket, amount: number): boolean =>
-  bucket.perMinute === undefined || bucket.ahead + bucket.left >= amountOf(bucket, amount) + bucket.queued
+const minuteMillis = 60_000
+
+/** Returns the expected time until a bucket has enough for all calls in the queue and for one more, in milliseconds. */
+const waitOf = (bucket: Bucket, amount: number, now: number): number => {
+  const { ahead, aheadUntil, at, level, perMinute, queued } = bucket
+  if (perMinute === undefined) return 0
+  const refilled = Math.min(perMinute, level + ((now - at) * perMinute) / minuteMillis)
+  const missing = queued + amountOf(bucket, amount) - refilled - (now < aheadUntil ? ahead : 0)
+  return missing > 0 ? (missing * minuteMillis) / perMinute : 0
+}
+
+/** Refuses a call whose own limit delays it for too long. */
+const overLimit = (worker: Worker, wait: number) =>
+  refuse(worker, {
+    _tag: "RateLimited",
+    retryAfterMillis: Math.ceil(wait),
+    detail: "its configured limit per minute is used up"
+  })
 
 /**
- * Takes tokens from a bucket, waiting until there are enough. With `isRoomy`, also takes those of the calls in the queue,
- * so that they do not have to access the store.
+ * Takes tokens from a bucket, waiting until there are enough, unless that takes longer than the call may wait. With
+ * `isRoomy`, also takes those of the calls in the queue, so that they do not have to access the store.
  */
 const take = (
   limiter: RateLimiter.RateLimiter,
   bucket: Bucket,
   amount: number,
-  isRoomy: boolean
-): Effect.Effect<void> => {
+  isRoomy: boolean,
+  worker: Worker,
+  patienceMillis: number
+): Effect.Effect<void, WorkerError> => {
   const { key, perMinute } = bucket
   if (perMinute === undefined) return Effect.void
-  const consume = (own: number, more: number): Effect.Effect<void> =>
+  const consume = (own: number, more: number): Effect.Effect<void, WorkerError> =>
     limiter
       .consume({
         algorithm: "token-bucket",
@@ -196,7 +216,8 @@ const take = (
       .pipe(
         Effect.flatMap(({ remaining }) =>
           Effect.map(Steady.now, (now) => {
-            bucket.left = remaining
+            bucket.level = remaining
+            bucket.at = now
             bucket.ahead = more
             bucket.aheadUntil = now + aheadMillis
           })
@@ -206,9 +227,15 @@ const take = (
             return Effect.logWarning(
               `Cannot read the rate limits of ${key}, so calls are not limited: ${reason.message}`
             )
-          bucket.left = 0
           const again = consume(own, 0)
-          return more > 0 ? again : Effect.andThen(sleep(Duration.toMillis(reason.retryAfter)), again)
+          if (more > 0) return again
+          const wait = Duration.toMillis(reason.retryAfter)
+          return Effect.flatMap(Steady.now, (now) => {
+            const isTooLong = wait > patienceMillis
+            bucket.level = (isTooLong ? own : 0) - (wait * perMinute) / minuteMillis
+            bucket.at = now
+            return isTooLong ? overLimit(worker, wait) : Effect.andThen(sleep(wait), again)
+          })
         })
       )
   return Effect.flatMap(Steady.now, (now) => {
@@ -392,9 +419,11 @@ const makeCircuits = Effect.fnUntraced(function* (options: Breaker, maxClosedMil
   })
 
   const openFor: Circuits["openFor"] = (provider) =>
-    Effect.map(Effect.option(breaker.state(provider.circuit)), (state) =>
-      state._tag === "None" || state.value._tag !== "Open" ? 0 : Duration.toMillis(state.value.retryAfter)
-    )
+    Effect.zipWith(Effect.option(breaker.state(provider.circuit)), Steady.now, (state, now) => {
+      const left = state._tag === "None" || state.value._tag !== "Open" ? 0 : Duration.toMillis(state.value.retryAfter)
+      provider.openUntil = now + left
+      return left
+    })
 
   const check: Circuits["check"] = (provider, worker) =>
     Effect.flatMap(openFor(provider), (left) => (left > 0 ? refuse(worker, openCircuit(provider, left)) : Effect.void))
@@ -406,6 +435,7 @@ const makeCircuits = Effect.fnUntraced(function* (options: Breaker, maxClosedMil
     Effect.suspend(() => {
       const seen = provider.ended
       let admitted = false
+      let isFailed = false
       const admit = Effect.suspend(() => {
         admitted = true
         return call
@@ -416,6 +446,7 @@ const makeCircuits = Effect.fnUntraced(function* (options: Breaker, maxClosedMil
           classify: (exit) => {
             const outcome = classify(exit, maxClosedMillis)
             if (outcome._tag === "Failure") {
+              isFailed = true
               const reason = failureOf(exit)
               provider.lastFailure = reason?.detail ?? reason?._tag
               provider.isAnswering = false
@@ -424,7 +455,12 @@ const makeCircuits = Effect.fnUntraced(function* (options: Breaker, maxClosedMil
           }
         })
         .pipe(
-          Effect.ensuring(Effect.sync(() => admitted && announceEnd(provider))),
+          Effect.ensuring(
+            Effect.suspend(() => {
+              if (admitted) announceEnd(provider)
+              return isFailed ? openFor(provider) : Effect.void
+            })
+          ),
           Effect.catchIf(isRejection, ({ reason }) =>
             reason._tag === "CircuitHalfOpen"
               ? isWithin || provider.isAnswering
@@ -453,7 +489,8 @@ const makeBucket = (key: string, perMinute: number | undefined): Bucket => ({
   queued: 0,
   ahead: 0,
   aheadUntil: 0,
-  left: 0
+  level: Number.POSITIVE_INFINITY,
+  at: 0
 })
 
 const makeProvider = (key: string, limits: Limits, pace: Pace.Pace): Provider => ({
@@ -468,6 +505,7 @@ const makeProvider = (key: string, limits: Limits, pace: Pace.Pace): Provider =>
   probe: "none",
   isAnswering: false,
   circuit: key,
+  openUntil: 0,
   ended: 0,
   waiting: new Set(),
   lastFailure: undefined
@@ -560,16 +598,21 @@ export const make = Effect.fnUntraced(function* (
     return provider
   }
 
-  const awaitTurn = (provider: Provider, worker: Worker, call: Turn) =>
-    Effect.suspend(() => {
+  const limitedFor = ({ requests, tokens: ofTokens }: Provider, tokens: number, now: number): number =>
+    Math.max(waitOf(requests, 1, now), waitOf(ofTokens, tokens, now))
+
+  const awaitTurn = (provider: Provider, worker: Worker, call: Turn, patienceMillis: number) =>
+    Effect.flatMap(Steady.now, (now) => {
       const { tokens } = call
+      const wait = limitedFor(provider, tokens, now)
+      if (wait > patienceMillis) return overLimit(worker, wait)
       const leave = enqueue(provider, tokens)
-      const taken = Effect.suspend(() => {
+      const taken = Effect.flatMap(Steady.now, (now) => {
         leave()
-        const isRoomy = hasRoom(provider.requests, 1) && hasRoom(provider.tokens, tokens)
+        const isRoomy = limitedFor(provider, tokens, now) === 0
         return Effect.andThen(
-          take(limiter, provider.requests, 1, isRoomy),
-          take(limiter, provider.tokens, tokens, isRoomy)
+          take(limiter, provider.requests, 1, isRoomy, worker, patienceMillis),
+          take(limiter, provider.tokens, tokens, isRoomy, worker, patienceMillis)
         )
       })
       return circuits
@@ -609,7 +652,7 @@ export const make = Effect.fnUntraced(function* (
           announceEnd(provider)
         }
         const longestWait = Math.min(maxPauseMillis, patienceMillis)
-        const turn = awaitTurn(provider, worker, { isWithin, tokens, longestWait, onProbe })
+        const turn = awaitTurn(provider, worker, { isWithin, tokens, longestWait, onProbe }, patienceMillis)
         const entered = Effect.flatMap(turn, (onAllowance) =>
           circuits.protect(
             provider,
@@ -621,6 +664,11 @@ export const make = Effect.fnUntraced(function* (
         if (provider.slots === undefined) return entered
         return Line.passOne(around === undefined ? [provider.slots] : [provider.slots, around.lent], entered)
       }),
+    expectedWait: (worker, tokens, now) => {
+      const provider = providerOf(worker)
+      const closedFor = Math.max(provider.pausedUntil, provider.openUntil) - now
+      return Math.max(0, closedFor, provider.pace.wait(tokens, now), limitedFor(provider, tokens, now))
+    },
     closed: Effect.clockWith((clock) =>
       Effect.map(
         Effect.forEach([...providers.values()], (provider) => closedOf(circuits, provider, clock, maxPauseMillis)),
@@ -631,6 +679,7 @@ export const make = Effect.fnUntraced(function* (
       resets += 1
       for (const provider of providers.values()) {
         provider.pausedUntil = 0
+        provider.openUntil = 0
         provider.pace = Pace.make(maxClosedMillis)
         provider.heard()
         provider.probe = "none"

@@ -160,4 +160,55 @@ describe("openGate", () => {
       })
     }
   })
+
+  describe("over a limit of its own for a provider", () => {
+    const limits = { requestsPerMinute: 1 }
+    const settings = (calls: Record<string, number>) => {
+      const pool = ["first", "second", "third"].map((id) =>
+        promise.worker({
+          id,
+          answer: () => {
+            calls[id] = (calls[id] ?? 0) + 1
+            return id
+          }
+        })
+      )
+      return { question: "?", policy: promise.policy("first", () => plan), pool }
+    }
+
+    for (const [name, limit] of Object.entries({
+      requests: limits,
+      tokens: { tokensPerMinute: 1 }
+    })) {
+      it(`lets idle workers answer first: ${name}`, async () => {
+        await using gate = await openGate({ limits: { first: limit, second: limit } })
+        const calls: Record<string, number> = {}
+        const answers: Array<string | undefined> = []
+        for (let run = 0; run < 4; run++) answers.push((await promise.conduct({ ...settings(calls), gate })).answer)
+        assert.deepStrictEqual(answers, ["first", "second", "third", "third"])
+        assert.deepStrictEqual(calls, { first: 1, second: 1, third: 2 })
+      })
+    }
+
+    it("sends calls of one run to idle workers", async () => {
+      await using gate = await openGate({ limits: { first: limits, second: limits } })
+      const calls: Record<string, number> = {}
+      const steps = [[], [], [], [0, 1, 2]].map((access) => ({ worker: 0, subtask: "", access }))
+      const many = { ...settings(calls), policy: promise.policy("four", () => ({ steps })) }
+      const { ending } = await promise.conduct({ ...many, gate })
+      assert.deepStrictEqual([ending, calls], ["answered", { first: 1, second: 1, third: 2 }])
+    })
+
+    it("waits if all workers are over theirs, or no other worker may answer", async () => {
+      await using gate = await openGate({ limits: { "*": limits } })
+      const calls: Record<string, number> = {}
+      for (let run = 0; run < 3; run++) await promise.conduct({ ...settings(calls), gate })
+      const late = { ...settings(calls), gate, budget: { durationMillis: 50 }, retry: { maxAttempts: 1 } }
+      for (const reassign of ["next", "never"] as const) {
+        const { answer, failures } = await promise.conduct({ ...late, reassign })
+        assert.deepStrictEqual([answer, calls], [undefined, { first: 1, second: 1, third: 1 }])
+        if (reassign === "never") assert.isTrue(failures.every(({ reassignedTo }) => reassignedTo === undefined))
+      }
+    })
+  })
 })

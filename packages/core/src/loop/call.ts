@@ -93,8 +93,11 @@ export interface Ask {
   readonly isNew?: boolean | undefined
   /** Time limit for this call in milliseconds. Overrides the run's limit. */
   readonly timeoutMillis?: number | undefined
-  /** Whether another worker could answer instead. If so, the call does not wait long for a vendor that is paused. */
-  readonly mayReplace?: (() => boolean) | undefined
+  /**
+   * Whether another worker could answer a call of so many tokens instead, without waiting long itself. If so, the call
+   * does not wait long for a pause or a rate limit.
+   */
+  readonly mayReplace?: ((tokens: number) => boolean) | undefined
   readonly onDelta?: DeltaListener | undefined
   /** Called with a notice for each part omitted from the request. */
   readonly onNotice?: ((notice: string) => void) | undefined
@@ -102,7 +105,7 @@ export interface Ask {
   readonly onAnswer: (answered: Answered) => void
 }
 
-/** How long a call waits for a paused vendor if another worker could answer instead, in milliseconds. */
+/** How long a call waits for a pause or a rate limit if another worker could answer instead, in milliseconds. */
 export const shortWaitMillis = 2_000
 
 /** The state of a call as it passes through the middleware. Each optional field is set by a single middleware. */

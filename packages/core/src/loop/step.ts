@@ -75,8 +75,8 @@ export interface StepAt {
   readonly request: WorkerRequest
   /** Time limit for the step's calls in milliseconds. Overrides the run's limit. Set by `settings`. */
   readonly timeoutMillis?: number | undefined
-  /** Whether another worker could take over the step. Set by `reassign`. */
-  readonly mayReplace?: (() => boolean) | undefined
+  /** Whether another worker could take over the step, as in `Ask`. Set by `reassign`. */
+  readonly mayReplace?: Ask["mayReplace"]
   /** Reassignment rule, if a middleware overrides the run's setting. */
   readonly rule?: Reassign
   /** Called in the same tick in which an answer is charged. By default, it calls `keep` and `finish`. */

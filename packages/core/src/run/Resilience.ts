@@ -77,6 +77,11 @@ export interface Gate {
     within?: ReadonlyArray<object>,
     patienceMillis?: number
   ) => Effect.Effect<A, E | WorkerError, R>
+  /**
+   * Returns the expected time until the gate would admit a call because of pauses and rate limits, in milliseconds. `now`
+   * is a time of the monotonic clock. A worker that can be called sooner may take over. Undefined if it is unknown.
+   */
+  readonly expectedWait?: ((worker: Worker, tokens: number, now: number) => number) | undefined
   /** Whether the gate assigns a `place` to each call, which is passed on to nested runs. Default: `false`. */
   readonly givesPlaces?: boolean | undefined
   /** Lists the providers that are currently blocked. Undefined if the gate never blocks providers. */

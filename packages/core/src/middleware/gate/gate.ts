@@ -13,12 +13,13 @@ export const gate =
   (gate: Gate, { caller, clock, deadline }: CallRun): CallMiddleware =>
   (next) =>
   (ask, at) =>
-    settle(() =>
-      gate.enter(
+    settle(() => {
+      const tokens = likelyTokens(ask)
+      return gate.enter(
         ask.worker,
-        likelyTokens(ask),
+        tokens,
         (onAllowance, place, onBegin) => next(ask, { ...at, onAllowance, place, onBegin }),
         placesOf(caller),
-        Math.min(deadline - ticks(clock), ask.mayReplace?.() === true ? shortWaitMillis : Infinity)
+        Math.min(deadline - ticks(clock), ask.mayReplace?.(tokens) === true ? shortWaitMillis : Infinity)
       )
-    )
+    })

@@ -1,7 +1,8 @@
 /** Reassigns a step to another worker after its worker failed all retries, according to the run's settings. */
 import * as Effect from "effect/Effect"
+import { ticks } from "../../Elapsed.ts"
 import { refusalOf } from "../../loop/accounts.ts"
-import type { CallContext } from "../../loop/call.ts"
+import { type CallContext, shortWaitMillis } from "../../loop/call.ts"
 import type { Plan } from "../../loop/plan.ts"
 import { handTo } from "../../loop/reports.ts"
 import {
@@ -28,8 +29,14 @@ export const reassign =
     const from = (ask: StepAsk, at: StepAt, earlier?: WorkerError): Effect.Effect<StepEnd, StepError> => {
       const { ordinal: failed, rule = settings.reassign, tried } = at
       if (rule === "never") return next(ask, at)
+      const isIdle = (worker: Worker, tokens: number) =>
+        isAllowed(worker) &&
+        (context.gate?.expectedWait?.(worker, tokens, ticks(context.clock)) ?? 0) <= shortWaitMillis
       // A function is asked only after a failure, so a call waits as long as if there were no other worker.
-      const mayReplace = rule === "next" ? () => untried({ pool, failed, tried }, isAllowed) !== undefined : undefined
+      const mayReplace: StepAt["mayReplace"] =
+        rule === "next"
+          ? (tokens) => untried({ pool, failed, tried }, (worker) => isIdle(worker, tokens)) !== undefined
+          : undefined
       return Effect.catch(next(ask, { ...at, mayReplace }), (error): Effect.Effect<StepEnd, StepError> => {
         if (error._tag !== "WorkerError" || isFatal(settings, error)) return Effect.fail(error)
         const soonest = earlier !== undefined && waitAfter(earlier) < waitAfter(error) ? earlier : error

@@ -2,6 +2,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import { ticks } from "../../Elapsed.ts"
+import { likelyTokens } from "../../loop/accounts.ts"
 import {
   type Answered,
   type Ask,
@@ -27,16 +28,17 @@ export const retry =
   (rules: Retry, salt: string, { clock, deadline }: CallRun): CallMiddleware =>
   (next) => {
     const failureOf = (
-      { mayReplace, sample }: Ask,
+      ask: Ask,
       { failures, handle }: At,
       { message, reason }: WorkerError,
       paid: Paid | undefined
     ): Failure => {
+      const { mayReplace, sample } = ask
       const wait = delay(rules, { attempt: failures.length, reason, seed: Seed.derive(sample, salt) })
       const asked = "retryAfterMillis" in reason ? (reason.retryAfterMillis ?? 0) : 0
       // A gate that refuses a call has not sent it: its vendor is paused.
       const isPaused = paid === undefined && asked > shortWaitMillis
-      const isHopeless = ticks(clock) + asked > deadline || (isPaused && mayReplace?.() === true)
+      const isHopeless = ticks(clock) + asked > deadline || (isPaused && mayReplace?.(likelyTokens(ask)) === true)
       const millis = isHopeless ? undefined : wait
       return {
         reason,
