@@ -84,6 +84,7 @@ const calls: ReadonlyArray<Call> = [
   call(["chat"], /^4$/m, { input: "What is 2 + 2?\n" }),
   call(["key", "make", "alice", "--json"], /"name":"alice"/),
   call(["key", "list"], /alice +good/),
+  call(["key", "change", "{key}", "--max-cost", "5"], /alice +good +\$0 +5 USD in total/),
   call(["key", "adjust", "{key}", "--by", "1.5", "--reason", "a wrong usage", "--json"], /"afterUsd":1\.5/),
   call(["key", "audit"], /\+1\.5 .*a wrong usage/),
   call(["key", "revoke", "{key}"], /Revoked/),

@@ -24,6 +24,8 @@ describe("divisi key", () => {
           return (await fetch(`${url}/chat/completions`, { method: "POST", body, headers })).status
         }
         const statuses = [await ask("none"), await ask(secret), await ask(secret)]
+        await divisi(["key", "change", id, "--max-cost-per-day", "5"], { environment })
+        statuses.push(await ask(secret))
         await divisi(["key", "revoke", id], { environment })
         return [...statuses, await ask(secret)]
       }
@@ -37,7 +39,7 @@ describe("divisi key", () => {
           }
         }
       )
-      assert.deepStrictEqual(await using, [401, 200, 429, 401], "none, paid, over the day's limit, revoked")
+      assert.deepStrictEqual(await using, [401, 200, 429, 200, 401], "none, paid, over the limit, changed, revoked")
       assert.notInclude(served.output + served.errors, secret)
 
       const listed = await divisi(["key", "list", "--json"], { environment })
@@ -48,13 +50,44 @@ describe("divisi key", () => {
           name: "alice",
           createdAt: expect.any(Number),
           revokedAt: expect.any(Number),
-          limits: { dayUsd: 0.015 },
-          spentUsd: 0.01
+          limits: { dayUsd: 5 },
+          spentUsd: 0.02
         }
       ])
       expect((await divisi(["key", "list"], { environment })).output).toMatch(
-        /alice {3}revoked \d{4}-\d\d-\d\d {3}\$0\.01 /
+        /alice {3}revoked \d{4}-\d\d-\d\d {3}\$0\.02 /
       )
+    }))
+
+  it("changes and removes limits, refuses contradictory and unknown ones, and leaves revoked keys alone", () =>
+    inFolder(async (folder) => {
+      const environment = { DIVISI_KEYS: path.join(folder, "keys.json") }
+      const run = (...args: ReadonlyArray<string>) => divisi(["key", ...args], { environment })
+      const made = await run("make", "bob", "--max-cost", "1", "--workers", "a,b", "--expires", "1h", "--json")
+      const { secret: _, ...before } = JSON.parse(made.output)
+      const { id } = before
+      const changed = await run("change", id, "--max-cost-per-day", "2", "--remove", "max-cost,expires", "--json")
+      const { expiresAt: __, ...rest } = before
+      assert.deepStrictEqual(JSON.parse(changed.output), { ...rest, limits: { dayUsd: 2 } })
+      expect((await run("change", id, "--name", "bobby", "--rights", "rate")).output).toMatch(
+        /bobby +good +\$0 +2 USD per day +rate +a,b +all\n/
+      )
+      const refused: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
+        [[id], "Pass what to change"],
+        [[id, "--remove", "max-costs"], 'No limit is named "max-costs". Did you mean max-cost?'],
+        [[id, "--remove", "money"], "Limits are max-cost-per-day, "],
+        [[id, "--max-cost", "1", "--remove", "max-cost"], "Pass either --max-cost or --remove max-cost."],
+        [[id, "--rights", "admn"], "Did you mean admin?"],
+        [["nobody", "--max-cost", "1"], "No key has the id nobody"]
+      ]
+      for (const [args, message] of refused) {
+        const { code, errors } = await run("change", ...args)
+        assert.strictEqual(code, 2)
+        assert.include(errors, message)
+      }
+      await run("revoke", id)
+      expect((await run("change", id, "--max-cost", "1")).errors).toMatch(/was revoked on .* cannot be changed/)
+      assert.isNumber(JSON.parse((await run("list", "--json")).output)[0].revokedAt)
     }))
 
   it("gives rights, shows them, and refuses unknown ones with the one that is meant", () =>
@@ -70,7 +103,9 @@ describe("divisi key", () => {
       await make("--rights", "rate,admin")
       const [first, second] = valuesOf((await divisi(["key", "list", "--json", "--keys", file])).output)[0]
       assert.deepStrictEqual([first.rights, second.rights], [undefined, ["rate", "admin"]])
-      expect((await divisi(["key", "list", "--keys", file])).output).toMatch(/ none +all\n.* rate,admin +all\n/)
+      expect((await divisi(["key", "list", "--keys", file])).output).toMatch(
+        / none +all +all\n.* rate,admin +all +all\n/
+      )
     }))
 
   it("reads keys of the version before, which have no rights, and refuses those of a later one", () =>

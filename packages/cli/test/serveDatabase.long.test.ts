@@ -107,6 +107,8 @@ describe.skipIf(!hasPostgres)("divisi serve --database", () => {
       const listed = await divisi(["key", "list", "--json"], { environment })
       const mine = JSON.parse(listed.output).find((key: { readonly id: string }) => key.id === id)
       expect(mine.spentUsd).toBeCloseTo(0.07, 9)
+      await divisi(["key", "change", id, "--max-cost", "0.09"], { environment })
+      expect((await ask(secret, 20)).filter((status) => status === 200)).toHaveLength(2)
       await divisi(["key", "revoke", id], { environment })
       expect(await ask(secret, 2)).toEqual([401, 401])
       const wrong = { ...environment, PGPASSWORD: "a-wrong-password" }

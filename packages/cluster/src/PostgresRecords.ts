@@ -28,6 +28,8 @@ const optionsTable = Tables.table(
 export interface Records {
   readonly get: (name: string) => Effect.Effect<string | undefined, PostgresError>
   readonly set: (name: string, text: string) => Effect.Effect<void, PostgresError>
+  /** Replaces an entry if its text is still the given one. Returns whether it was replaced. */
+  readonly replace: (name: string, before: string, text: string) => Effect.Effect<boolean, PostgresError>
   readonly remove: (name: string) => Effect.Effect<void, PostgresError>
   /** Returns all entries by name, oldest first. */
   readonly all: Effect.Effect<ReadonlyMap<string, string>, PostgresError>
@@ -83,6 +85,9 @@ export const make = Effect.fnUntraced(function* (
     SELECT $1, name, octet_length(body), $4::bigint, body FROM unnest($2::text[], $3::text[]) AS given (name, body)
     ORDER BY name
     ON CONFLICT (kind, name) DO UPDATE SET bytes = excluded.bytes, kept_at = excluded.kept_at, body = excluded.body`
+  const exchange = `
+    UPDATE ${table} SET bytes = octet_length($4), kept_at = $5::bigint, body = $4
+    WHERE kind = $1 AND name = $2 AND body = $3 RETURNING 1`
   const crowd = `
     DELETE FROM ${table} WHERE kind = $1 AND name IN (
       SELECT name FROM (
@@ -150,6 +155,11 @@ export const make = Effect.fnUntraced(function* (
     get,
     purge,
     set: (name, text) => set({ name, text }),
+    replace: (name, before, text) =>
+      Effect.map(
+        run((session) => session.query(exchange, [kind, name, before, text, `${now()}`])),
+        (rows) => rows.length > 0
+      ),
     remove: (name) =>
       Effect.asVoid(
         run((session) => session.query(`DELETE FROM ${table} WHERE kind = $1 AND name = $2`, [kind, name]))

@@ -214,6 +214,9 @@ describe.skipIf(!hasPostgres)("services on Postgres", () => {
           assert.strictEqual(yield* second.get("x"), "ünï")
           yield* second.set("x", "again")
           assert.strictEqual(yield* first.get("x"), "again")
+          const replaced = [yield* first.replace("x", "ünï", "late"), yield* first.replace("x", "again", "ünï 3")]
+          assert.deepStrictEqual([...replaced, yield* second.get("x")], [false, true, "ünï 3"])
+          assert.isFalse(yield* first.replace("y", "", "new"))
           yield* first.remove("x")
           assert.strictEqual(yield* second.get("x"), undefined)
           for (let index = 0; index < 64; index++) yield* first.set(`${index % 10}`, "x".repeat(100))

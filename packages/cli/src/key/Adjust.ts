@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
+import { unknown } from "../stores/KeyStore.ts"
 import { oneLine } from "../view/Line.ts"
 import { table, toLeft } from "../view/Table.ts"
 import type { AdjustInput, AuditInput } from "./flags.ts"
@@ -52,7 +53,7 @@ export const adjust = Effect.fnUntraced(function* (input: AdjustInput): Effect.f
   const id = Option.getOrElse(input.once, () => randomUUID())
   const made = yield* KeyPlace.within(input, ({ accounts, keys }) =>
     Effect.gen(function* () {
-      if (!(yield* keys.all).some(({ id }) => id === input.key)) return yield* KeyPlace.unknown(input.key)
+      if (!(yield* keys.all).some(({ id }) => id === input.key)) return yield* unknown(input.key)
       return yield* Effect.mapError(
         Effect.flatMap(accounts, (accounts) => {
           const names = KeyAccounts.namesOf(input.key, Option.getOrElse(input.on, accounts.now))

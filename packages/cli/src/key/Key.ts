@@ -1,14 +1,16 @@
-/** `divisi key`: creates, lists and revokes API keys. */
+/** `divisi key`: creates, lists, changes and revokes API keys. */
+import { Nearest } from "@divisi/core"
 import type { Keys } from "@divisi/server"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
-import type { StoredKey } from "../stores/KeyStore.ts"
+import type { Change, StoredKey } from "../stores/KeyStore.ts"
 import * as Format from "../view/Format.ts"
+import { oneLine } from "../view/Line.ts"
 import { table, toLeft } from "../view/Table.ts"
-import type { ListInput, MakeInput, RevokeInput } from "./flags.ts"
+import type { ChangeInput, ListInput, MakeInput, RevokeInput } from "./flags.ts"
 import * as KeyAccounts from "./KeyAccounts.ts"
 import * as KeyFile from "./KeyFile.ts"
 import * as KeyPlace from "./KeyPlace.ts"
@@ -21,44 +23,54 @@ const given = <A extends object>(fields: A) =>
     readonly [K in keyof A]?: Exclude<A[K], undefined>
   }
 
-const allowedOf = (input: MakeInput, now: number): Keys.Allowed => {
-  const {
-    expires,
-    maxCost,
-    maxCostPerDay,
-    maxCostPerMonth,
-    models,
-    requestsPerMinute,
-    rights,
-    tokensPerMinute,
-    workers
-  } = input
-  return {
-    name: input.name,
-    limits: given({
-      dayUsd: Option.getOrUndefined(maxCostPerDay),
-      monthUsd: Option.getOrUndefined(maxCostPerMonth),
-      totalUsd: Option.getOrUndefined(maxCost)
-    }),
-    ...given({
-      workers: Option.getOrUndefined(workers),
-      models: Option.getOrUndefined(models),
-      rights: Option.getOrUndefined(rights),
-      requestsPerMinute: Option.getOrUndefined(requestsPerMinute),
-      tokensPerMinute: Option.getOrUndefined(tokensPerMinute),
-      expiresAt: Option.isNone(expires) ? undefined : now + expires.value
-    })
-  }
+type Fields = Required<Omit<Keys.Allowed, "limits" | "name"> & Keys.Key["limits"]>
+type AllowedFields = { readonly [K in keyof Fields]: Fields[K] | undefined }
+
+/** Returns what the flags allow, with `undefined` for each flag that is not given. */
+const allowedOf = (input: Omit<ChangeInput, "id" | "name" | "remove">, now: number): AllowedFields => ({
+  dayUsd: Option.getOrUndefined(input.maxCostPerDay),
+  monthUsd: Option.getOrUndefined(input.maxCostPerMonth),
+  totalUsd: Option.getOrUndefined(input.maxCost),
+  workers: Option.getOrUndefined(input.workers),
+  models: Option.getOrUndefined(input.models),
+  rights: Option.getOrUndefined(input.rights),
+  requestsPerMinute: Option.getOrUndefined(input.requestsPerMinute),
+  tokensPerMinute: Option.getOrUndefined(input.tokensPerMinute),
+  expiresAt: Option.isNone(input.expires) ? undefined : now + input.expires.value
+})
+
+/** The field that each flag sets. */
+const fields: Readonly<Record<string, keyof AllowedFields>> = {
+  "max-cost-per-day": "dayUsd",
+  "max-cost-per-month": "monthUsd",
+  "max-cost": "totalUsd",
+  workers: "workers",
+  models: "models",
+  rights: "rights",
+  "requests-per-minute": "requestsPerMinute",
+  "tokens-per-minute": "tokensPerMinute",
+  expires: "expiresAt"
 }
+
+/** Groups the limits on spending, as keys store them. */
+const grouped = <A extends Partial<AllowedFields>>({ dayUsd, monthUsd, totalUsd, ...rest }: A) => ({
+  ...given(rest),
+  limits: given({ dayUsd, monthUsd, totalUsd })
+})
+
+const checkRights = Effect.fnUntraced(function* ({ rights }: Pick<ChangeInput, "rights">) {
+  const { Rights } = yield* KeyFile.server
+  const problem = Rights.problemOf(Option.getOrElse(rights, () => []))
+  if (problem !== undefined) return yield* usage(`--rights: ${problem}`)
+})
 
 /** Creates a key and prints its secret. */
 export const make = Effect.fnUntraced(function* (input: MakeInput): Effect.fn.Return<void, Failure> {
-  const { Keys, Rights } = yield* KeyFile.server
-  const problem = Rights.problemOf(Option.getOrElse(input.rights, () => []))
-  if (problem !== undefined) return yield* usage(`--rights: ${problem}`)
+  const { Keys } = yield* KeyFile.server
+  yield* checkRights(input)
   const now = yield* Clock.currentTimeMillis
-  const { key, secret } = Keys.make(allowedOf(input, now), now)
-  yield* KeyPlace.within(input, ({ keys }) => keys.put(key))
+  const { key, secret } = Keys.make({ name: input.name, ...grouped(allowedOf(input, now)) }, now)
+  yield* KeyPlace.within(input, ({ keys }) => keys.add(key))
   const { hash: _, ...shown } = key
   if (input.json) return print(JSON.stringify({ ...shown, secret }))
   process.stderr.write(`divisi: created key ${key.id} for ${key.name}. The secret is shown only once:\n`)
@@ -85,6 +97,19 @@ const limitsOf = ({ limits, requestsPerMinute, tokensPerMinute }: Keys.Key): str
   return all.length === 0 ? "none" : all.join(", ")
 }
 
+const columns = ["id", "name", "state", "spent", "limits", "rights", "workers", "models"]
+
+const rowOf = (key: StoredKey, now: number, spent: ReadonlyMap<string, number>): ReadonlyArray<string> => [
+  key.id,
+  key.name,
+  stateOf(key, now),
+  Format.cost(spent.get(key.id) ?? 0),
+  limitsOf(key),
+  key.rights?.join(",") ?? "none",
+  key.workers?.join(",") ?? "all",
+  key.models?.join(",") ?? "all"
+]
+
 const spentAt = ({ accounts }: KeyPlace.KeyPlace) =>
   Effect.mapError(Effect.flatMap(accounts, KeyAccounts.spent), ({ message }) => failed(message))
 
@@ -103,28 +128,55 @@ export const list = Effect.fnUntraced(function* (input: ListInput): Effect.fn.Re
     return print(JSON.stringify(keys.map(({ hash: _, ...key }) => ({ ...key, spentUsd: spent.get(key.id) ?? 0 }))))
   }
   if (keys.length === 0) return print("There are no keys yet. Create one with: divisi key make <name>")
-  const rows = keys.map((key) => [
-    key.id,
-    key.name,
-    stateOf(key, now),
-    Format.cost(spent.get(key.id) ?? 0),
-    limitsOf(key),
-    key.rights?.join(",") ?? "none",
-    key.workers?.join(",") ?? "all"
-  ])
-  print(table([["id", "name", "state", "spent", "limits", "rights", "workers"], ...rows], toLeft))
+  print(table([columns, ...keys.map((key) => rowOf(key, now, spent))], toLeft))
 })
 
-/** Revokes a key. */
+const removedBy = (input: ChangeInput): Effect.Effect<ReadonlyArray<keyof AllowedFields>, Failure> =>
+  Effect.forEach(
+    Option.getOrElse(input.remove, () => []),
+    (flag) => {
+      const field = fields[flag.replace(/^--/, "")]
+      if (field !== undefined) return Effect.succeed(field)
+      const all = Object.keys(fields)
+      const meant = Nearest.nearest(flag, all)
+      const hint = meant === undefined ? `Limits are ${all.join(", ")}.` : `Did you mean ${meant}?`
+      return Effect.fail(usage(`--remove: No limit is named "${oneLine(flag)}". ${hint}`))
+    }
+  )
+
+/** Changes what a key may do. Its secret and its spending stay. */
+export const change = Effect.fnUntraced(function* (input: ChangeInput): Effect.fn.Return<void, Failure> {
+  yield* checkRights(input)
+  const now = yield* Clock.currentTimeMillis
+  const removed = yield* removedBy(input)
+  const added = given(allowedOf(input, now))
+  const twice = Object.keys(fields).find((flag) => removed.includes(fields[flag]!) && fields[flag]! in added)
+  if (twice !== undefined) return yield* usage(`Pass either --${twice} or --remove ${twice}.`)
+  if (removed.length === 0 && Option.isNone(input.name) && Object.keys(added).length === 0) {
+    return yield* usage("Pass what to change, e.g. --max-cost-per-day 5 or --remove expires.")
+  }
+  const without = Object.fromEntries(removed.map((field) => [field, undefined]))
+  const changed: Change = ({ createdAt, damaged: _, hash, id, limits, name, revokedAt, ...before }) => {
+    if (revokedAt !== undefined) {
+      const day = dayOf(revokedAt)
+      return usage(`Key ${id} was revoked on ${day} and cannot be changed. Create a new one with: divisi key make`)
+    }
+    const allowed = grouped({ ...limits, ...before, ...added, ...without })
+    return Effect.succeed({ id, name: Option.getOrElse(input.name, () => name), hash, createdAt, ...allowed })
+  }
+  const [key, spent] = yield* KeyPlace.within(input, (place) =>
+    Effect.zip(place.keys.change(input.id, changed), spentAt(place))
+  )
+  const { hash: _, ...shown } = key
+  if (input.json) return print(JSON.stringify(shown))
+  print(table([columns, rowOf(key, now, spent)], toLeft))
+})
+
+/** Revokes a key. Its entry stays in the list. */
 export const revoke = Effect.fnUntraced(function* (input: RevokeInput): Effect.fn.Return<void, Failure> {
   const now = yield* Clock.currentTimeMillis
-  const name = yield* KeyPlace.within(input, ({ keys }) =>
-    Effect.gen(function* () {
-      const found = (yield* keys.all).find(({ id }) => id === input.id)
-      if (found === undefined) return yield* KeyPlace.unknown(input.id)
-      yield* keys.put({ ...found, revokedAt: found.revokedAt ?? now })
-      return found.name
-    })
+  const { name } = yield* KeyPlace.within(input, ({ keys }) =>
+    keys.change(input.id, (key) => Effect.succeed({ ...key, revokedAt: key.revokedAt ?? now }))
   )
   print(`Revoked key ${input.id} of ${name}.`)
 })

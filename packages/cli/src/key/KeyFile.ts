@@ -10,7 +10,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
 import { explain } from "../invocation/OptionalPackage.ts"
-import type { KeyStore } from "../stores/KeyStore.ts"
+import { type Change, type KeyStore, unknown } from "../stores/KeyStore.ts"
 
 /** Loads the package that implements keys. */
 export const server = Effect.tryPromise({
@@ -67,18 +67,30 @@ const read = (file: string): Effect.Effect<ReadonlyArray<Keys.Key>, Failure> =>
     })
   )
 
-/** Writes a key to a file, replacing the key with the same id. Concurrent writes are serialized. */
-const put = (file: string, key: Keys.Key): Effect.Effect<void, Failure> =>
+/** Edits the keys in a file and returns the edited key. Processes that write at the same time wait for each other. */
+const edit = (
+  file: string,
+  edited: (
+    keys: ReadonlyArray<Keys.Key>
+  ) => Effect.Effect<{ readonly key: Keys.Key; readonly keys: ReadonlyArray<Keys.Key> }, Failure>
+): Effect.Effect<Keys.Key, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
       yield* WholeFile.makeFolder(path.dirname(file))
       yield* Lock.hold(`${file}.lock`, { wait: true })
-      const before = yield* read(file)
-      const isKnown = before.some(({ id }) => id === key.id)
-      const keys = isKnown ? before.map((one) => (one.id === key.id ? key : one)) : [...before, key]
+      const { key, keys } = yield* edited(yield* read(file))
       yield* WholeFile.writeJson(file, { version, keys })
+      return key
     }).pipe(Effect.mapError((error) => (error._tag === "Failure" ? error : failed(error.message))))
   )
+
+const add = (file: string, key: Keys.Key) => edit(file, (keys) => Effect.succeed({ key, keys: [...keys, key] }))
+
+const change = (file: string, id: string, changed: Change) =>
+  edit(file, (keys) => {
+    const at = keys.findIndex((key) => key.id === id)
+    return at < 0 ? unknown(id) : Effect.map(changed(keys[at]!), (key) => ({ key, keys: keys.with(at, key) }))
+  })
 
 /**
  * Looks up keys in a file that may change: it is read again after each write. If the file is unreadable, all keys are
@@ -114,6 +126,7 @@ const finder = (file: string, reader: Reader) => {
 export const store = (file: string): Effect.Effect<KeyStore, Failure> =>
   Effect.map(server, (server) => ({
     all: read(file),
-    put: (key) => put(file, key),
+    add: (key) => add(file, key),
+    change: (id, changed) => change(file, id, changed),
     ...finder(file, readerOf(file, server))
   }))

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as ConfigFile from "../config/ConfigFile.ts"
-import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { type Failure, failed } from "../invocation/Failure.ts"
 import * as Database from "../stores/Database.ts"
 import type { KeyStore } from "../stores/KeyStore.ts"
 import type { ListInput } from "./flags.ts"
@@ -36,6 +36,3 @@ export const within = <A>(
       return yield* use({ keys, accounts: Scope.provide(accounts, scope) })
     })
   )
-
-/** Creates the failure for an unknown key id. */
-export const unknown = (id: string): Failure => usage(`No key has the id ${id}. List keys with: divisi key list`)

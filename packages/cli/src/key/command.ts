@@ -2,7 +2,7 @@
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { paragraphs } from "../invocation/flags.ts"
-import { adjustFlags, auditFlags, listFlags, makeFlags, revokeFlags } from "./flags.ts"
+import { adjustFlags, auditFlags, changeFlags, listFlags, makeFlags, revokeFlags } from "./flags.ts"
 
 const loaded = Effect.promise(() => import("./Key.ts"))
 
@@ -30,6 +30,20 @@ const make = Command.make("make", makeFlags, (input) => Effect.flatMap(loaded, (
 const list = Command.make("list", listFlags, (input) => Effect.flatMap(loaded, (Key) => Key.list(input))).pipe(
   Command.withDescription("List API keys with owner, rights and spending."),
   Command.withShortDescription("List keys")
+)
+
+const change = Command.make("change", changeFlags, (input) => Effect.flatMap(loaded, (Key) => Key.change(input))).pipe(
+  Command.withDescription(
+    paragraphs(
+      "Change what a key may do. Its secret and its spending stay the same. Running servers apply the change to the next",
+      "request; limits that are not named stay."
+    )
+  ),
+  Command.withShortDescription("Change the limits of a key"),
+  Command.withExamples([
+    { command: "divisi key change 3fJ8aQ2x --max-cost-per-day 5", description: "Set another limit" },
+    { command: "divisi key change 3fJ8aQ2x --remove expires,workers", description: "Remove limits" }
+  ])
 )
 
 const revoke = Command.make("revoke", revokeFlags, (input) => Effect.flatMap(loaded, (Key) => Key.revoke(input))).pipe(
@@ -70,5 +84,5 @@ const audit = Command.make("audit", auditFlags, (input) =>
 
 export const key = Command.make("key").pipe(
   Command.withDescription("Manage API keys for `divisi serve`. Requires @divisi/server."),
-  Command.withSubcommands([make, list, adjust, audit, revoke])
+  Command.withSubcommands([make, list, change, adjust, audit, revoke])
 )

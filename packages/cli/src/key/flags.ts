@@ -41,8 +41,17 @@ const ahead = (text: string): number | undefined => {
   return match === null ? undefined : Number(match[1]) * units[match[2] as keyof typeof units]
 }
 
-export const makeFlags = {
-  name: Argument.String("name").pipe(Argument.withDescription("Name of the owner, e.g. alice, ci or the-wiki")),
+/** Creates a flag for text that will be stored. The text must not be empty, and its length is limited. */
+const short = (name: string, most: number) =>
+  Flag.String(name).pipe(
+    Flag.filter(
+      (text) => text.trim() !== "" && text.length <= most,
+      () => `Expected 1 to ${most} characters`
+    )
+  )
+
+/** Flags for what a key may do. */
+const allowedFlags = {
   workers: names("workers", "Workers this key may use, e.g. a,b (default: all)"),
   models: names("models", "Models this key may request, e.g. divisi,divisi-fast (default: all)"),
   rights: names(
@@ -68,7 +77,27 @@ export const makeFlags = {
     Flag.withMetavar("<time>"),
     Flag.withDescription("Lifetime of the key, e.g. 12h or 30d (default: never expires)"),
     Flag.optional
+  )
+}
+
+export const makeFlags = {
+  name: Argument.String("name").pipe(Argument.withDescription("Name of the owner, e.g. alice, ci or the-wiki")),
+  ...allowedFlags,
+  keys,
+  database,
+  config,
+  json: toggle("json", "Print the key as JSON")
+}
+
+export const changeFlags = {
+  id: Argument.String("id").pipe(Argument.withDescription("Id of a key, as shown by `divisi key list`")),
+  name: short("name", 200).pipe(
+    Flag.withMetavar("<name>"),
+    Flag.withDescription("New name of the owner"),
+    Flag.optional
   ),
+  ...allowedFlags,
+  remove: names("remove", "Limits to remove, by the names of their flags, e.g. max-cost,expires"),
   keys,
   database,
   config,
@@ -95,15 +124,6 @@ const dayAt = (text: string): number | undefined => {
   const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
   return Number.isNaN(at) || new Date(at).toISOString().slice(0, 10) !== text ? undefined : at
 }
-
-/** Creates a flag for text that will be stored. The text must not be empty, and its length is limited. */
-const short = (name: string, most: number) =>
-  Flag.String(name).pipe(
-    Flag.filter(
-      (text) => text.trim() !== "" && text.length <= most,
-      () => `Expected 1 to ${most} characters`
-    )
-  )
 
 export const adjustFlags = {
   key: Argument.String("id").pipe(Argument.withDescription("Id of a key, as shown by `divisi key list`")),
@@ -145,6 +165,7 @@ export const auditFlags = {
 
 export type AdjustInput = Command.Command.Config.Infer<typeof adjustFlags>
 export type AuditInput = Command.Command.Config.Infer<typeof auditFlags>
+export type ChangeInput = Command.Command.Config.Infer<typeof changeFlags>
 export type MakeInput = Command.Command.Config.Infer<typeof makeFlags>
 export type ListInput = Command.Command.Config.Infer<typeof listFlags>
 export type RevokeInput = Command.Command.Config.Infer<typeof revokeFlags>

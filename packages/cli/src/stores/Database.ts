@@ -15,7 +15,7 @@ import * as Scope from "effect/Scope"
 import type * as DivisiConfig from "../config.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { explain } from "../invocation/OptionalPackage.ts"
-import type { KeyStore, StoredKey } from "./KeyStore.ts"
+import { type KeyStore, type StoredKey, unknown } from "./KeyStore.ts"
 import type { Append } from "./OwnOutcomes.ts"
 
 /** An open database. Its stores are created on demand. */
@@ -106,6 +106,14 @@ const keysIn = (
   }
   const orFail = <A>(effect: Effect.Effect<A, { readonly message: string }>) =>
     Effect.mapError(effect, ({ message }) => failed(message))
+  const change: KeyStore["change"] = Effect.fnUntraced(function* (id, changed) {
+    for (;;) {
+      const before = yield* orFail(records.get(id))
+      if (before === undefined) return yield* unknown(id)
+      const key = yield* changed(yield* keyOf(before))
+      if (yield* orFail(records.replace(id, before, JSON.stringify(key)))) return key
+    }
+  })
   return {
     all: Effect.map(orFail(records.all), (all) =>
       [...all].map(([id, text]) => {
@@ -113,7 +121,8 @@ const keysIn = (
         return Result.isSuccess(read) ? read.success : damaged(id)
       })
     ),
-    put: (key) => orFail(records.set(key.id, JSON.stringify(key))),
+    add: (key) => orFail(records.set(key.id, JSON.stringify(key))),
+    change,
     find: (id) =>
       Effect.flatMap(orFail(records.get(id)), (text) => (text === undefined ? Effect.undefined : keyOf(text))),
     isAny: Effect.map(orFail(records.all), (all) => all.size > 0)
