@@ -52,6 +52,7 @@ const cases: Readonly<Record<string, Case>> = {
   "runs purge": { works: [...noisy, "--keep", "30d"], fails: noisy },
   "key make": { works: ["alice", ...keys, ...noisy], fails: ["alice", ...keys, "--workers", "nobody", ...nowhere] },
   "key list": { works: [...keys, ...noisy], fails: ["--database", "postgres://127.0.0.1:9/none"] },
+  "key change": { fails: ["nobody", ...keys, "--max-cost", "1", ...noisy] },
   "key adjust": { fails: ["nobody", ...keys, "--by", "1", "--reason", "none", ...noisy] },
   "key audit": { works: [...keys, ...noisy], fails: ["--database", "postgres://127.0.0.1:9/none"] },
   "pool list": { works: noisy, fails: [...noisy, "--pool", "nobody"] },
