@@ -47,6 +47,7 @@ const cases: Readonly<Record<string, Case>> = {
   "runs show": { works: ["noisy"], fails: ["nothing"] },
   "runs resume": { works: ["noisy", ...noisy], fails: ["nothing", ...noisy] },
   "runs fork": { works: ["noisy", "--at", "0.0", ...noisy], fails: ["nothing", "--at", "0.0", ...noisy] },
+  "runs compare": { works: ["noisy", "noisy"], fails: ["nothing"] },
   "runs report": { works: noisy, fails: ["--journal", "outcomes.jsonl"] },
   "runs delete": { works: ["noisy"], fails: ["nothing"] },
   "runs purge": { works: [...noisy, "--keep", "30d"], fails: noisy },

@@ -134,6 +134,7 @@ const useAll = async ({ divisi, folder }: Machine): Promise<void> => {
   await using
   await divisi(["runs", "fork", "r1", "--at", "0.0", ...quick])
   await divisi(["studio", "run.json", "--export", "page"])
+  await divisi(["runs", "compare", "r1", "r1"])
   await divisi(["runs", "delete", "r1"])
   const made = await divisi(["key", "make", "a", "--max-cost", "1", "--json"])
   await divisi(["key", "adjust", JSON.parse(made).id, "--by", "0.5", "--reason", "a test"])

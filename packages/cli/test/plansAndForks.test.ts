@@ -55,3 +55,30 @@ describe("divisi runs fork", () => {
       assert.strictEqual((await run(["runs", "fork", "run-1", "--at", "7"])).code, 2)
     }))
 })
+
+describe("divisi runs compare", () => {
+  it("compares a fork with its original, and any two runs", () =>
+    inFolder(async ({ run }) => {
+      await run(["run", "Which?", "--run-id", "run-1"])
+      const forked = await run(["runs", "fork", "run-1", "--at", "0.1", "--answer", "It is mine."])
+      const fork = /^fork {5}([\w-]{36})/m.exec(forked.errors)![1]!
+      const { code, errors, output } = await run(["runs", "compare", fork])
+      assert.strictEqual(code, 0, errors)
+      assert.match(output, /^The answers differ/)
+      assert.include(output, `B is a fork of run-1 from step 0.1.`)
+      assert.match(output, /^run +run-1 +[\w-]{36}$/m)
+      assert.match(output, /^0\.1 .*It is done\..*It is mine\..* answer$/m)
+      assert.notMatch(output, /^0\.0 .* answer$/m)
+      assert.match(output, /A: It is done\.\nB: It is mine\.\n$/)
+      const two = JSON.parse((await run(["runs", "compare", fork, "run-1", "--json"])).output)
+      assert.deepStrictEqual(
+        two.runs.map((one: { run: string; answer: string; calls: number }) => [one.run, one.answer, one.calls]),
+        [
+          [fork, "It is mine.", 0],
+          ["run-1", "It is done.", 2]
+        ]
+      )
+      const alone = await run(["runs", "compare", "run-1"])
+      assert.deepStrictEqual([alone.code, /run-1 is not a fork/.test(alone.errors)], [2, true], alone.errors)
+    }))
+})

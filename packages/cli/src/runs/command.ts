@@ -2,7 +2,16 @@
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { paragraphs } from "../invocation/flags.ts"
-import { deleteFlags, forkFlags, listFlags, purgeFlags, reportFlags, resumeFlags, showFlags } from "./flags.ts"
+import {
+  compareFlags,
+  deleteFlags,
+  forkFlags,
+  listFlags,
+  purgeFlags,
+  reportFlags,
+  resumeFlags,
+  showFlags
+} from "./flags.ts"
 
 const loaded = Effect.promise(() => import("./Runs.ts"))
 
@@ -56,6 +65,26 @@ const fork = Command.make("fork", forkFlags, (input) => Effect.flatMap(loaded, (
     },
     { command: 'divisi runs fork 4f2a --at 0.1 --answer "It is 42."', description: "Use another answer" },
     { command: "divisi runs fork 4f2a --at 0.2 --worker openai:gpt-5", description: "Use another worker" }
+  ])
+)
+
+const compare = Command.make("compare", compareFlags, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./Compare.ts")),
+    (Compare) => Compare.compare(input)
+  )
+).pipe(
+  Command.withDescription(
+    paragraphs(
+      "Compare two runs: their answers, cost, time and tokens, and the steps in which they differ. With the id of a fork",
+      "alone, the fork is compared with its original run. Cached answers and answers taken over from the original cost",
+      "nothing, so a fork costs only its own calls."
+    )
+  ),
+  Command.withShortDescription("Compare two runs, or a fork with its original"),
+  Command.withExamples([
+    { command: "divisi runs compare 9c10", description: "Compare a fork with its original run" },
+    { command: "divisi runs compare 4f2a 9c10", description: "Compare two runs" }
   ])
 )
 
@@ -120,7 +149,7 @@ const purge = Command.make("purge", purgeFlags, (input) =>
 
 export const runs = Command.make("runs", listFlags, (input) => Effect.flatMap(loaded, (Runs) => Runs.list(input))).pipe(
   Command.withDescription("List durable runs, most recently changed first, with state, cost and pending calls."),
-  Command.withSubcommands([show, resume, fork, report, remove, purge]),
+  Command.withSubcommands([show, resume, fork, compare, report, remove, purge]),
   Command.withExamples([
     { command: "divisi runs", description: "List the twenty most recent runs" },
     {

@@ -102,6 +102,19 @@ export const forkFlags = {
   database
 }
 
+export const compareFlags = {
+  id,
+  other: Argument.String("other").pipe(
+    Argument.withDescription(
+      "Id of the second run, or an id prefix (default: the run is a fork, and its original is first)"
+    ),
+    Argument.optional
+  ),
+  json,
+  journal,
+  database
+}
+
 export const deleteFlags = {
   ids: Argument.String("id").pipe(Argument.withDescription("Ids of runs, or id prefixes"), Argument.variadic()),
   olderThan: age("older-than", "Delete runs that have not changed for this long, e.g. 30d"),
@@ -130,4 +143,5 @@ export type ShowInput = Command.Command.Config.Infer<typeof showFlags>
 export type ReportInput = Command.Command.Config.Infer<typeof reportFlags>
 export type ResumeInput = Command.Command.Config.Infer<typeof resumeFlags>
 export type ForkInput = Command.Command.Config.Infer<typeof forkFlags>
+export type CompareInput = Command.Command.Config.Infer<typeof compareFlags>
 export type DeleteInput = Command.Command.Config.Infer<typeof deleteFlags>

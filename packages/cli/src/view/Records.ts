@@ -37,7 +37,8 @@ export const sourceOf = ({ cached, origin }: Partial<RunEvent.AnswerSource>): Re
   return cached === true ? ["cached"] : []
 }
 
-const placeOf = ({ item, nested, round, step }: Omit<RunEvent.ForkOf, "runId">): string =>
+/** Formats the step that a fork starts at. */
+export const placeOf = ({ item, nested, round, step }: Omit<RunEvent.ForkOf, "runId">): string =>
   `${round}.${step}${item === undefined ? "" : `[${item}]`}${nested === undefined ? "" : `/${placeOf(nested)}`}`
 
 /** Returns the id of a fork, with the run and the step that it was forked from; `undefined` for other runs. */
