@@ -4,6 +4,7 @@
  */
 import { isRecord } from "../Fields.ts"
 import { isSame, nearest } from "../Nearest.ts"
+import { settingsTable } from "./program.ts"
 import type { EarlierStep, Enough, Gives, Step, StepCheck, StepSettings, When, Workflow } from "./Workflow.ts"
 
 /** A table of an interface's keys, checked for completeness by the compiler. */
@@ -39,12 +40,6 @@ const earlierKeys: KeysOf<EarlierStep> = { round: true, step: true }
 const givesKeys: KeysOf<Gives> = { list: true, shape: true }
 const whenKeys: KeysOf<When> = { failed: true }
 const enoughKeys: KeysOf<Enough> = { answers: true, graceMillis: true }
-const settingsKeys: KeysOf<StepSettings> = {
-  reasoning: true,
-  maxOutputTokens: true,
-  temperature: true,
-  timeoutMillis: true
-}
 const reasoningKeys: KeysOf<NonNullable<StepSettings["reasoning"]>> = { type: true, effort: true, tokens: true }
 
 /** Names used by other libraries, mapped to the names used here. */
@@ -106,7 +101,7 @@ const unknownKeyOfStep = (step: Step, index: number): UnknownKey | undefined => 
     (gives && unknownKeyIn(`the gives of ${of}`, gives, givesKeys)) ??
     (when && unknownKeyIn(`the when of ${of}`, when, whenKeys)) ??
     (enough && unknownKeyIn(`the enough of ${of}`, enough, enoughKeys)) ??
-    (settings && unknownKeyIn(`the settings of ${of}`, settings, settingsKeys)) ??
+    (settings && unknownKeyIn(`the settings of ${of}`, settings, settingsTable)) ??
     (settings && unknownKeyIn(`the reasoning of ${of}`, settings.reasoning, reasoningKeys)) ??
     (Array.isArray(earlier)
       ? earlier

@@ -9,7 +9,7 @@ import { isRecord } from "../Fields.ts"
 import { nearest } from "../Nearest.ts"
 import * as Options from "../Options.ts"
 import { reasoningTable } from "../task/Worker.ts"
-import type { Gives, Rules, Step, Workflow, WorkflowErrorReason } from "./Workflow.ts"
+import type { Gives, Rules, Step, StepSettings, Workflow, WorkflowErrorReason } from "./Workflow.ts"
 
 /** Default maximum number of items in a workflow. */
 export const defaultMaxItems = 1_000
@@ -88,12 +88,13 @@ const isWhole = (value: unknown, least: number): value is number =>
 /** Maximum duration of a timer, in milliseconds. */
 const mostMillis = 2 ** 31 - 1
 
-const settingsTable = {
+/** The rules for a step's settings. They are also the list of its settings. */
+export const settingsTable = {
   reasoning: reasoningTable,
   maxOutputTokens: Options.whole(1),
   temperature: Options.temperature,
   timeoutMillis: Options.number(1, mostMillis)
-}
+} satisfies Options.ShapeOf<StepSettings>
 
 /** Returns the first field of a step that would be invalid in any workflow, with the reason. */
 const malformedField = ({ check, each, enough, gives, settings, tools, when }: Step): [string, string] | undefined => {
