@@ -1,7 +1,7 @@
 /** A resumed run charges an account only for what the account does not know. */
 import { assert, describe, it } from "vitest"
 import type { Ask } from "../src/loop/call.ts"
-import { identityOf } from "../src/middleware/replay/identity.ts"
+import { identityOf } from "../src/middleware/replay/replay.ts"
 import {
   conduct,
   decodeTranscript,

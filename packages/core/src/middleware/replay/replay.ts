@@ -11,19 +11,48 @@ import { attemptName, placeName, unpaid } from "../../loop/accounts.ts"
 import type { Answered, Ask, At, CallError, CallMiddleware, CallRun, Settled } from "../../loop/call.ts"
 import type { Recalled } from "../../loop/numbering.ts"
 import { lostDetail, placeOf, reportFailure, reportInterruption, show } from "../../loop/reports.ts"
+import { fingerprint } from "../../run/fingerprint.ts"
 import type { Slot } from "../../run/Recording.ts"
-import type { Answer, Entry, Failure } from "../../run/ResponseCache.ts"
+import { type Answer, type Entry, type Failure, key } from "../../run/ResponseCache.ts"
 import type { RunSettings } from "../../run/RunSettings.ts"
+import type { Message } from "../../task/Message.ts"
 import { noUsage, type Paid } from "../../task/Usage.ts"
 import { WorkerError } from "../../task/Worker.ts"
 import { type Before, bookDoubt, repay, retire } from "./charges.ts"
-import { identityOf } from "./identity.ts"
 
 /** Settings for replaying a run's earlier calls. */
 export interface ReplaySettings extends Omit<Before, "run"> {
   /** Undefined if no transcript was given. The journal takes precedence. */
   readonly recorded: Recorded | undefined
   readonly options: Pick<RunSettings, "onUnconfirmedCall">
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Identity
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Returns the identity of a call: the caller's worker, messages, settings and output format, before any adjustment for
+ * the worker or for account limits. This lets a run be resumed with a different budget. A resumed run builds identical
+ * messages, including the order of properties, whereas user code may order properties differently. Tools are excluded,
+ * because tool servers may change their lists and paid answers must remain valid.
+ */
+export const identityOf = ({
+  request: { messages, tools: _, ...rest },
+  sample,
+  worker
+}: Pick<Ask, "request" | "sample" | "worker">): string =>
+  key(worker, { ...rest, messages: [] }, sample) + messages.map(digestOf).join()
+
+/** Cached digests of messages, so that a conversation is hashed only once rather than in every turn. */
+const digests = new WeakMap<Message, string>()
+
+const digestOf = (message: Message): string => {
+  const known = digests.get(message)
+  if (known !== undefined) return known
+  const digest = fingerprint(JSON.stringify(message))
+  digests.set(message, digest)
+  return digest
 }
 
 // -------------------------------------------------------------------------------------------------------------------
