@@ -16,7 +16,7 @@ export interface Cell {
   readonly path: ReadonlyArray<number>
   readonly parent: Cell | undefined
   /** The cells of a group. Undefined until the list is known. */
-  items?: ReadonlyArray<Cell>
+  items: ReadonlyArray<Cell> | undefined
   /**
    * Number of steps or groups that the cell is waiting for. For a group, the number of its cells that have not ended.
    */
@@ -29,34 +29,43 @@ export interface Cell {
   isDue: boolean
   /** Whether no other cell needs it any longer, so that it is stopped or not started. */
   isLate: boolean
-  answer?: StepAnswer | undefined
-  verdict?: Verdict | undefined
+  answer: StepAnswer | undefined
+  verdict: Verdict | undefined
   /** The step whose answer it adopts because its condition was not met. */
-  standsFor?: number
+  standsFor: number | undefined
   /** The items in its answer. Undefined if it should not return a list, or did not. */
-  list?: ReadonlyArray<string> | undefined
+  list: ReadonlyArray<string> | undefined
   /** Names of the cells that it sees but does not wait for. */
-  without?: ReadonlySet<string>
+  without: ReadonlySet<string> | undefined
   /** Stops the cell. Defined while the cell is running and can be stopped. */
-  stop?: () => void
+  stop: (() => void) | undefined
   /** Ends the grace period early, because all inputs of the cell have finished. */
-  begin?: () => void
+  begin: (() => void) | undefined
 }
 
 /** Returns a cell's item in the format used by events. */
 export const itemOf = ({ path }: Pick<Cell, "path">): string | undefined =>
   path.length === 0 ? undefined : path.join(".")
 
+/** Sets every field, so that all cells have one shape: compiled code for the first cells then holds for the others. */
 const cell = (step: number, path: ReadonlyArray<number>, parent: Cell | undefined): Cell => ({
   step,
   path,
   parent,
+  items: undefined,
   pending: 0,
   answered: 0,
   isStarted: false,
   isDone: false,
   isDue: false,
-  isLate: false
+  isLate: false,
+  answer: undefined,
+  verdict: undefined,
+  standsFor: undefined,
+  list: undefined,
+  without: undefined,
+  stop: undefined,
+  begin: undefined
 })
 
 /** Returns the number of leading axes that two steps have in common. */

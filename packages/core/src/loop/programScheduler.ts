@@ -251,8 +251,8 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
       if (cell.isLate) cell.stop()
     })
     return Effect.map(Effect.raceFirst(isStopped, answered), (end) => {
-      delete cell.stop
-      if (end === "late") delete cell.answer
+      cell.stop = undefined
+      if (end === "late") cell.answer = undefined
       return end
     })
   }
@@ -359,8 +359,8 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
     skip(cell, "late")
     const before = running({ ...context, isReplayed: true }, plan, cell.step, itemOf(cell))
     const ended = Effect.suspend(() => {
-      delete cell.answer
-      delete cell.list
+      cell.answer = undefined
+      cell.list = undefined
       return release(cell)
     })
     return Effect.matchCauseEffect(ask(cell, before), { onSuccess: () => ended, onFailure: () => ended })
