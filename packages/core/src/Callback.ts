@@ -57,19 +57,19 @@ export const called = <A, E = never>(
       : Effect.fail(new CallbackError({ callback, cause: error }))
   })
 
-/** Calls a listener without waiting for its result. Exceptions and rejections are passed to `onError`. */
-export const notify = <A>(
-  listener: (value: A) => unknown,
-  value: A,
-  onError: (error: unknown, value: A) => void
-): void => {
-  try {
-    const given = listener(value)
-    if (given !== undefined && isPromiseLike(given)) given.then(undefined, (error) => onError(error, value))
-  } catch (error) {
-    onError(error, value)
+/**
+ * Wraps a listener so that it neither throws nor returns a promise. Exceptions and rejections are passed to `onError`.
+ */
+export const notifying =
+  <A>(listener: (value: A) => unknown, onError: (error: unknown, value: A) => void) =>
+  (value: A): void => {
+    try {
+      const given = listener(value)
+      if (given !== undefined && isPromiseLike(given)) given.then(undefined, (error) => onError(error, value))
+    } catch (error) {
+      onError(error, value)
+    }
   }
-}
 
 /**
  * Redirects log output to stderr, because stdout may carry a protocol. A logger configured by the caller takes
@@ -86,11 +86,11 @@ export const toErrorOutput: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.
  * Calls a listener and logs a warning if it fails. `what` is the listener's name in the log message, such as `onPaid`.
  */
 export const notifyLogged = (what: string, call: () => unknown): void =>
-  notify(call, undefined, (error) =>
+  notifying(call, (error) =>
     Effect.runFork(
       toErrorOutput(Effect.logWarning(`${what} failed, and the run continues without it: ${messageOf(error)}`))
     )
-  )
+  )(undefined)
 
 /** Marks a possible promise as handled, so that its rejection does not crash the process. */
 export const unheard = (given: unknown): void => {

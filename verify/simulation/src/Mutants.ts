@@ -134,7 +134,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/loop/call.ts",
     edits: [
       {
-        from: "Effect.flatMap(reserve(ledger, ask, at), (own) =>",
+        from: "Effect.flatMapEager(reserve(ledger, ask, at), (own) =>",
         to: "Effect.flatMap(restore(reserve(ledger, ask, at)), (own) =>"
       }
     ]
@@ -337,7 +337,10 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     survival: true,
     file: "core/src/loop/call.ts",
     edits: [
-      { from: "return Effect.map(ledger.settle(own, paid), () => {", to: "return Effect.map(ledger.charge(0), () => {" }
+      {
+        from: "return Effect.mapEager(settleUnsafe(ledger, own, paid), () => {",
+        to: "return Effect.map(ledger.charge(0), () => {"
+      }
     ]
   },
   // An item sees the results of other items.

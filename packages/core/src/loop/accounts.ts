@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import { placeOf as placeOfStep } from "../events/items.ts"
 import type { Amount, Ledger, Occurrence, Payer, Reservation } from "../run/Budget.ts"
+import { reserveUnsafe } from "../run/MemoryLedger.ts"
 import type { Checks } from "../task/Check.ts"
 import type { Critic } from "../task/Critic.ts"
 import {
@@ -88,9 +89,12 @@ const nothing: Amount = { costUsd: 0, tokens: 0 }
 /** Returns the amount to reserve for a call on an account. */
 export const boundOn = ({ isLimited }: Ledger, ask: Asked): Amount => (isLimited ? worstCase(ask) : nothing)
 
-/** Reserves an attempt on an account. The refusal of a call without a price names its worker. */
+/**
+ * Reserves an attempt on an account, possibly when this function is called. The refusal of a call without a price names
+ * its worker.
+ */
 export const reserve = (ledger: Ledger, ask: Ask, at: At): Effect.Effect<Reservation, BudgetExceeded> => {
-  const reserved = ledger.reserve(boundOn(ledger, ask), attemptName(at), occurrenceOf(at))
+  const reserved = reserveUnsafe(ledger, boundOn(ledger, ask), attemptName(at), occurrenceOf(at))
   // An account without limits refuses nothing.
   if (!ledger.isLimited) return reserved
   return Effect.mapError(reserved, (error) => (error.needed === undefined ? unpriced(error, ask.worker.id) : error))

@@ -16,6 +16,7 @@ import type { StepFailure } from "../events/StepFailure.ts"
 import type { Recorded } from "../journal/RecordedRun.ts"
 import type { Ledger, Reservation } from "../run/Budget.ts"
 import { Caller, callerOf, within } from "../run/Caller.ts"
+import { settleUnsafe } from "../run/MemoryLedger.ts"
 import type { Recording, Slot } from "../run/Recording.ts"
 import type { Gate } from "../run/Resilience.ts"
 import type { Entry, Failure, ResponseCache } from "../run/ResponseCache.ts"
@@ -239,11 +240,11 @@ export const meter =
   (ask, at) => {
     const { ledger } = run
     return Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(reserve(ledger, ask, at), (own) =>
+      Effect.flatMapEager(reserve(ledger, ask, at), (own) =>
         Effect.matchCauseEffect(restore(next(ask, run.isCarried ? { ...at, reservations: [own] } : at)), {
           onSuccess: (given) => {
             const paid: Paid = { usage: given.usage, costUsd: given.costUsd }
-            return Effect.map(ledger.settle(own, paid), () => {
+            return Effect.mapEager(settleUnsafe(ledger, own, paid), () => {
               const answered = timed(run, at, given)
               at.settled(ask, at, { answered, paid })
               return answered

@@ -146,7 +146,7 @@ export const stepOf = (context: CallContext, plan: Plan): Effect.Effect<Step> =>
   const isConversed = isShaped || isRepeated || equipment.tools !== undefined
   const isSet = workflow.steps.some((step) => step.settings !== undefined)
   const step = ({ check, context: fitsContext, conversed, nested, settings: settingsOf, shape, tools }: StepFeatures) =>
-    Effect.sync(() =>
+    Effect.succeed(
       compose(
         [
           isChecked ? check(context, recorded, plan) : undefined,

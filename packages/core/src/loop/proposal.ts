@@ -81,13 +81,20 @@ const problemOfStep = ({ check, earlier }: Workflow.Step, index: number): string
   return isWrong ? `the earlier of step ${index} is not a list of { round, step }` : undefined
 }
 
+const problemOfSteps = (steps: ReadonlyArray<Workflow.Step>): string | undefined => {
+  for (let index = 0; index < steps.length; index++) {
+    const problem = problemOfStep(steps[index]!, index)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
 const problemOf = (proposal: Policy.Proposal | undefined, keys: object): string | undefined => {
   const { answer, steps } = proposal?.workflow ?? {}
   const unknown = unknownIn(proposal, keys)
   if (unknown !== undefined) return unknown
   if (!Array.isArray(steps)) return "it returned no workflow; return { steps: [...] }"
-  const wrong =
-    Workflow.malformation(proposal!.workflow) ?? steps.map(problemOfStep).find((problem) => problem !== undefined)
+  const wrong = Workflow.malformation(proposal!.workflow) ?? problemOfSteps(steps)
   if (wrong !== undefined) return wrong
   if (answer !== undefined && answer !== "majority") return `its answer is ${typeof answer}; omit it, or use "majority"`
   const { isLast, notes = [], probability = 1 } = proposal!
@@ -199,7 +206,10 @@ export const rulesOf = (state: State, author: Policy.Policy, before: Policy.Prev
   }
 }
 
-/** Validates a workflow, because policies may be user-supplied. */
+/**
+ * Validates a workflow, because policies may be user-supplied. Its form was checked when it was proposed or read
+ * ({@link checkedProposal}).
+ */
 export const held = (
   state: State,
   { author, policy, ...proposal }: Pick<Revised, "author" | "policy" | "workflow" | "answer">,
@@ -210,7 +220,7 @@ export const held = (
     const detail = Policy.answerProblem(proposal, misfitOf(state))
     return detail === undefined ? Result.succeed(workflow) : Result.fail(new Policy.PolicyError({ policy, detail }))
   }
-  const checked = Workflow.check(workflow, rulesOf(state, author, before))
+  const checked = Workflow.ruled(workflow, rulesOf(state, author, before))
   if (
     Result.isSuccess(checked) &&
     state.equipment.shape !== undefined &&
@@ -230,23 +240,25 @@ export interface Proposed extends Pick<Policy.Proposal, "answer" | "isLast"> {
 }
 
 /** Requests a round's workflow from the policy. */
-export const propose = Effect.fnUntraced(function* (
+export const propose = (
   state: State,
   planning: Planning
-): Effect.fn.Return<Proposed, Policy.PolicyError | WorkerError | BudgetExceeded> {
-  const { context, policy } = state
-  const startedAt = ticks(context.clock)
-  const proposal = yield* proposalOf(policy, policyContextOf(state, planning))
-  const durationMillis = millisSince(context.clock, startedAt) + planning.completions.addedMillis()
-  const { author = policy } = proposal
-  return yield* proposed(state, {
-    ...planning,
-    ...proposal,
-    author,
-    policy: proposal.policy ?? policy.name,
-    durationMillis
+): Effect.Effect<Proposed, Policy.PolicyError | WorkerError | BudgetExceeded> =>
+  Effect.suspend(() => {
+    const { context, policy } = state
+    const startedAt = ticks(context.clock)
+    return Effect.flatMap(proposalOf(policy, policyContextOf(state, planning)), (proposal) => {
+      const durationMillis = millisSince(context.clock, startedAt) + planning.completions.addedMillis()
+      const { author = policy } = proposal
+      return proposed(state, {
+        ...planning,
+        ...proposal,
+        author,
+        policy: proposal.policy ?? policy.name,
+        durationMillis
+      })
+    })
   })
-})
 
 /** Validates a proposal and reports it as the round's workflow. */
 export const proposed = (

@@ -1,7 +1,7 @@
 /** Reports what a run does: passes its events to its listener, and emits those for calls and steps. */
 import type { Clock } from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { notify, toErrorOutput } from "../Callback.ts"
+import { notifying, toErrorOutput } from "../Callback.ts"
 import { counted } from "../Counted.ts"
 import { millisSince, ticks } from "../Elapsed.ts"
 import type { Body, Emit, Item, Listener, RunEvent } from "../events/RunEvent.ts"
@@ -39,7 +39,7 @@ export const guardedListener = (runId: string, listener: Listener) => {
     )
   )
   return {
-    listener: (event: RunEvent) => notify(listener, event, note),
+    listener: notifying(listener, note),
     /** Logs a warning if the listener threw any exceptions. Later exceptions are logged as they occur. */
     end: Effect.suspend(() => {
       isOver = true

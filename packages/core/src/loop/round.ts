@@ -190,26 +190,21 @@ const planOf = (
   }
 }
 
-const playRound = Effect.fnUntraced(function* (
-  state: State,
-  carry: Carry,
-  ask: RoundAsk
-): Effect.fn.Return<Played, RunError> {
-  const { revised } = state
-  const { previous, round } = ask
-  const proposal =
-    revised === undefined ? yield* propose(state, ask) : yield* proposed(state, { ...revised, round, previous })
-  state.revised = undefined
-  if (proposal.isLast === true) state.recursion = 0
-  const planned = { ...proposal, ask }
-  return Workflow.isEmpty(proposal.workflow) ? planned : yield* carry(planned)
-})
-
 /** Obtains a workflow from the policy, unless one was already proposed, and runs it as far as possible. */
 export const play =
   (state: State, carry: Carry): Play =>
   (ask) =>
-    playRound(state, carry, ask)
+    Effect.suspend(() => {
+      const { revised } = state
+      const { previous, round } = ask
+      const proposing = revised === undefined ? propose(state, ask) : proposed(state, { ...revised, round, previous })
+      return Effect.flatMap(proposing, (proposal): ReturnType<Play> => {
+        state.revised = undefined
+        if (proposal.isLast === true) state.recursion = 0
+        const planned = { ...proposal, ask }
+        return Workflow.isEmpty(proposal.workflow) ? Effect.succeed(planned) : carry(planned)
+      })
+    })
 
 /** Runs the steps of a workflow as far as possible. */
 export const carry =
@@ -224,8 +219,8 @@ export const carry =
       const isKept = options.budget?.keep === "answer" && depth === 0
       const kept = isKept ? keepLast(context.ledger, unkept) : undefined
       const plan = kept === undefined ? unkept : { ...unkept, kept }
-      const run = Effect.flatMap(state.stepOf(context, plan), (step) =>
-        Effect.flatMap(schedule(context, plan, step), (execution) => {
+      const run = Effect.flatMapEager(state.stepOf(context, plan), (step) =>
+        Effect.flatMapEager(schedule(context, plan, step), (execution) => {
           state.current = { workflow, execution, isDraft: planned.isLast === false }
           return Effect.as(execution.run, { ...planned, execution })
         })

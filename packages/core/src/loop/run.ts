@@ -19,6 +19,7 @@ import type { RunSettings } from "../run/RunSettings.ts"
 import { unusable, wrongId } from "../run/UnusableRun.ts"
 import type * as Task from "../task/Task.ts"
 import * as Usage from "../task/Usage.ts"
+import type { Worker } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import { spansOf } from "../telemetry/ActiveSpans.ts"
 import { isLimited, neededOf, refusalOf } from "./accounts.ts"
@@ -72,7 +73,8 @@ const conductUntyped = (
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       const runOptions = nesting === undefined ? withTelemetry(given) : given
-      const clock = nesting?.context.clock ?? (yield* Clock.Clock)
+      const fiber = yield* currentFiber
+      const clock = nesting?.context.clock ?? fiber.getRef(Clock.Clock)
       const seed = runOptions.seed ?? options.seed
       const runId = runOptions.runId ?? crypto.randomUUID()
       const wrong = nesting === undefined ? wrongId(runId) : undefined
@@ -84,7 +86,7 @@ const conductUntyped = (
       const pool = runOptions.pool ?? options.pool
       const heard = runOptions.listener && guardedListener(runId, runOptions.listener)
       const tools = nesting?.toolNames ?? toolNamesOf(options, runOptions)
-      const journal = nesting === undefined ? (runOptions.journal ?? (yield* AmbientJournal)) : undefined
+      const journal = nesting === undefined ? (runOptions.journal ?? fiber.getRef(AmbientJournal)) : undefined
       const results = runOptions.resume?.results ?? {}
       const about = { runId, seed, tools, listener: heard?.listener, task, results }
       const journaled = journal && (yield* withJournaledRun(({ begin }) => begin(journal, about)))
@@ -96,9 +98,9 @@ const conductUntyped = (
       const recording = nesting === undefined ? journaled?.recording : nesting.context.recording
       const listener = journaled?.recording.listener ?? heard?.listener
       const resume = pastOf(runOptions, journaled?.before)
-      const caller = nesting === undefined ? yield* Caller : nesting.context.caller
+      const caller = nesting === undefined ? fiber.getRef(Caller) : nesting.context.caller
       const ledger = Budget.make(nesting === undefined ? options.budget : undefined, runOptions.ledger, caller)
-      const gate = nesting?.context.gate ?? (yield* Gate)
+      const gate = nesting?.context.gate ?? fiber.getRef(Gate)
       const startedAt = ticks(clock)
       const isShared = runOptions.ledger !== undefined || runOptions.payer !== undefined
       const chargesRun = runOptions.payer?.chargesUnconfirmedCalls !== true
@@ -131,7 +133,7 @@ const conductUntyped = (
         cachedAnswers: runOptions.cachedAnswers ?? "free",
         salt: seed === undefined ? runId : "",
         gate,
-        cache: nesting?.context.cache ?? (yield* ResponseCache),
+        cache: nesting?.context.cache ?? fiber.getRef(ResponseCache),
         failures: nesting?.context.failures ?? [],
         recorded: resume && past?.recordedOf(resume.transcript, runId),
         recording,
@@ -180,6 +182,9 @@ const conductUntyped = (
       return result
     })
   )
+
+/** Five services are read from the fiber, because an effect for each of them costs more. */
+const currentFiber = Effect.withFiberSucceed((fiber) => fiber)
 
 const withDefaultPolicy = onDemand(() => import("../policy/DefaultPolicy.ts"))
 
@@ -259,6 +264,11 @@ const runRounds = Effect.fnUntraced(function* (state: State): Effect.fn.Return<v
 // Beginning and end
 // -------------------------------------------------------------------------------------------------------------------
 
+const memberOf = ({ description, id, pricing }: Worker): RunEvent.Of<"run-started">["pool"][number] => {
+  const member = description === undefined ? { id } : { id, description }
+  return pricing?.isPlay === true ? { ...member, isPlay: true } : member
+}
+
 const started = (
   { context, policy, pool, seed, task }: State,
   parent: RunEvent.Parent | undefined,
@@ -269,9 +279,7 @@ const started = (
       type: "run-started",
       version: RunEvent.version,
       task,
-      pool: pool.workers.map(({ description, id, pricing }) =>
-        defined({ id, description, isPlay: pricing?.isPlay === true ? (true as const) : undefined })
-      ),
+      pool: pool.workers.map(memberOf),
       policy: policy.name,
       reason: policy.reason,
       seed,

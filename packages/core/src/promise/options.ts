@@ -5,6 +5,7 @@ import { isFormat, settingsRules, settingsTable } from "../run/tables.ts"
 import { idRule, isRunId } from "../run/UnusableRun.ts"
 import * as Message from "../task/Message.ts"
 import { isName, type NamedShape, nameRule } from "../task/Tool.ts"
+import type { Worker } from "../task/Worker.ts"
 import type { ConductOptions } from "./runs.ts"
 
 const isFunction = (value: unknown): boolean => typeof value === "function"
@@ -19,7 +20,8 @@ const isText = (value: unknown): boolean => typeof value === "string"
  * valid worker.
  */
 const strangerOf = (value: unknown): string | undefined => {
-  if (has(value, "generate", isFunction) && has(value, "id", isText)) return undefined
+  const { generate, id } = isObject(value) ? (value as Partial<Worker>) : {}
+  if (typeof generate === "function" && typeof id === "string") return undefined
   const kind = Options.kindOf(value)
   if (typeof value === "string") return `${kind}; create a worker from it, for example with openai("gpt-5")`
   const isAnswer = typeof value === "function" || (isObject(value) && "answer" in value)

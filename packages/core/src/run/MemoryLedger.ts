@@ -284,19 +284,21 @@ class LedgerNode implements Ledger, Standing {
     ledger.reservedTokens += sign * tokens
   }
 
-  readonly reserve = (
+  readonly reserve: Ledger["reserve"] = (...asked) => Effect.suspend(() => this.reserveUnsafe(...asked))
+
+  /** Reserves when it is called. Returns a completed effect, unless the call has to wait. */
+  reserveUnsafe(
     amount: Amount,
     call?: string,
     occurrence: Occurrence = "replayed",
     caller: Caller | undefined = this.caller
-  ): Effect.Effect<Reservation, BudgetExceeded> =>
-    Effect.suspend(() => {
-      const wanted: Wanted = { amount, call, isReplayed: occurrence === "replayed", caller }
-      const taken = this.take(wanted)
-      if (taken instanceof BudgetExceeded) return Effect.fail(taken)
-      const reserved = taken instanceof LedgerNode ? this.wait(wanted) : Effect.succeed(taken)
-      return this.above === undefined ? reserved : this.withAbove(reserved, call, occurrence, caller)
-    })
+  ): Effect.Effect<Reservation, BudgetExceeded> {
+    const wanted: Wanted = { amount, call, isReplayed: occurrence === "replayed", caller }
+    const taken = this.take(wanted)
+    if (taken instanceof BudgetExceeded) return Effect.fail(taken)
+    const reserved = taken instanceof LedgerNode ? this.wait(wanted) : Effect.succeed(taken)
+    return this.above === undefined ? reserved : this.withAbove(reserved, call, occurrence, caller)
+  }
 
   /** Also reserves the amount on the parent account. If that fails, the in-memory reservation is released. */
   private withAbove(
@@ -379,8 +381,8 @@ class LedgerNode implements Ledger, Standing {
     )
   }
 
-  private closeHere(held: Held): void {
-    const { costUsd, tokens } = leftOf(held, this)
+  private closeHere({ amount, left }: Held): void {
+    const { costUsd = 0, tokens } = left?.get(this) ?? amount
     this.open -= 1
     // Eliminates rounding errors: without open calls, the total is exactly zero.
     this.reservedCostUsd = this.open === 0 ? 0 : this.reservedCostUsd - costUsd
@@ -440,25 +442,26 @@ class LedgerNode implements Ledger, Standing {
     return this.above === undefined ? closed : Effect.andThen(closed, this.above.release(reservation.above!))
   }
 
-  readonly settle = (reservation: Reservation, used: Paid): Effect.Effect<void> => {
-    const settled = Effect.sync(() => {
-      const held = reservation as Held
-      const { caller, call, charged, left } = held
-      held.isClosed = true
-      for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
-        if (charged?.has(ledger) === true) continue
-        if (caller === undefined && left === undefined) {
-          ledger.total = add(ledger.total, used)
-          ledger.closeHere(held)
-        } else {
-          ledger.closeDrawn(held, partOf(used))
-          ledger.total = add(ledger.total, left === undefined ? used : chargeable(ledger.limits, ledger, used))
-        }
-        if (call !== undefined) ledger.remember(call)
+  readonly settle: Ledger["settle"] = (...asked) => Effect.suspend(() => this.settleUnsafe(...asked))
+
+  /** Settles when it is called. Returns a completed effect, unless there is an account above. */
+  settleUnsafe(reservation: Reservation, used: Paid): Effect.Effect<void> {
+    const held = reservation as Held
+    const { caller, call, charged, left } = held
+    held.isClosed = true
+    for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
+      if (charged?.has(ledger) === true) continue
+      if (caller === undefined && left === undefined) {
+        ledger.total = add(ledger.total, used)
+        ledger.closeHere(held)
+      } else {
+        ledger.closeDrawn(held, partOf(used))
+        ledger.total = add(ledger.total, left === undefined ? used : chargeable(ledger.limits, ledger, used))
       }
-      this.serveAll()
-    })
-    return this.above === undefined ? settled : Effect.andThen(settled, this.above.settle(reservation.above!, used))
+      if (call !== undefined) ledger.remember(call)
+    }
+    this.serveAll()
+    return this.above === undefined ? Effect.void : this.above.settle(reservation.above!, used)
   }
 
   serveAll(): void {
@@ -499,6 +502,14 @@ class LedgerNode implements Ledger, Standing {
  */
 export const make = (limits: Limits = {}, parent?: Ledger, caller?: Caller): Ledger =>
   new LedgerNode(limits, parent, caller)
+
+/** Reserves like `ledger.reserve`; an in-memory ledger already when this function is called, which saves effects. */
+export const reserveUnsafe: (ledger: Ledger, ...asked: Parameters<Ledger["reserve"]>) => ReturnType<Ledger["reserve"]> =
+  (ledger, ...asked) => (ledger instanceof LedgerNode ? ledger.reserveUnsafe(...asked) : ledger.reserve(...asked))
+
+/** Settles like `ledger.settle`; an in-memory ledger already when this function is called, which saves effects. */
+export const settleUnsafe = (ledger: Ledger, reservation: Reservation, used: Paid): Effect.Effect<void> =>
+  ledger instanceof LedgerNode ? ledger.settleUnsafe(reservation, used) : ledger.settle(reservation, used)
 
 /** Sets aside the worst-case cost of a later call, so that new calls cannot use it. Pass `undefined` to release it. */
 export const keep = (ledger: Ledger, amount: Amount | undefined): void => {

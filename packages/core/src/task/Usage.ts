@@ -162,9 +162,6 @@ export const free: Pricing = { inputPerMillion: 0, outputPerMillion: 0 }
 export const isFree = (pricing: Pricing | undefined): boolean =>
   pricing !== undefined && pricing.inputPerMillion === 0 && pricing.outputPerMillion === 0
 
-const addOptional = (left: number | undefined, right: number | undefined) =>
-  left === undefined && right === undefined ? undefined : (left ?? 0) + (right ?? 0)
-
 /**
  * Returns the length of a message in characters. An image or file counts as 4,000, which corresponds to a small image.
  */
@@ -195,7 +192,7 @@ const shown = (value: unknown): string =>
 
 /** Returns the count if it is valid and no larger than `whole`, or `undefined` otherwise. */
 const share = (value: unknown, whole: number): number | undefined =>
-  isCount(value) && value <= whole ? value : undefined
+  typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= whole ? value : undefined
 
 /** Bounds on the plausible usage of a call. */
 export interface Bounds {
@@ -251,7 +248,9 @@ export const checked = (reported: unknown, estimate: () => Usage, bounds?: Bound
   return defined({ ...counts, estimated: true, misreported: misreported === "" ? undefined : misreported })
 }
 
-const names = ["inputTokens", "outputTokens", "cachedInputTokens", "cacheWriteTokens", "reasoningTokens"] as const
+/** Counts that are parts of the input or the output. A vendor may omit them. */
+const parts = ["cachedInputTokens", "cacheWriteTokens", "reasoningTokens"] as const
+const names = ["inputTokens", "outputTokens", ...parts] as const
 
 type Told = { readonly [Name in keyof Usage]?: unknown }
 
@@ -267,25 +266,30 @@ const isSame = (told: Told, counts: Pick<Told, (typeof names)[number]>): boolean
 
 /** Adds the usage of two calls. */
 export const addUsage = (left: Usage, right: Usage): Usage => {
-  return defined({
+  const sum: { -readonly [Name in keyof Usage]: Usage[Name] } = {
     inputTokens: left.inputTokens + right.inputTokens,
-    outputTokens: left.outputTokens + right.outputTokens,
-    cachedInputTokens: addOptional(left.cachedInputTokens, right.cachedInputTokens),
-    cacheWriteTokens: addOptional(left.cacheWriteTokens, right.cacheWriteTokens),
-    reasoningTokens: addOptional(left.reasoningTokens, right.reasoningTokens),
-    estimated: left.estimated || right.estimated ? true : undefined,
-    misreported: left.misreported ?? right.misreported
-  })
+    outputTokens: left.outputTokens + right.outputTokens
+  }
+  for (const name of parts) {
+    const one = left[name]
+    const other = right[name]
+    if (one !== undefined || other !== undefined) sum[name] = (one ?? 0) + (other ?? 0)
+  }
+  if (left.estimated || right.estimated) sum.estimated = true
+  const misreported = left.misreported ?? right.misreported
+  if (misreported !== undefined) sum.misreported = misreported
+  return sum
 }
 
-const isAmount = (usd: number | undefined): boolean => usd === undefined || (usd >= 0 && usd < Number.POSITIVE_INFINITY)
-
-const isPrice = (pricing: Pricing): boolean =>
-  isAmount(pricing.inputPerMillion) &&
-  isAmount(pricing.outputPerMillion) &&
-  isAmount(pricing.cachedInputPerMillion) &&
-  isAmount(pricing.cacheWritePerMillion) &&
-  isAmount(pricing.perCall)
+const isPrice = ({
+  cachedInputPerMillion = 0,
+  cacheWritePerMillion = 0,
+  inputPerMillion,
+  outputPerMillion,
+  perCall = 0
+}: Pricing): boolean =>
+  Math.min(inputPerMillion, outputPerMillion, cachedInputPerMillion, cacheWritePerMillion, perCall) >= 0 &&
+  Math.max(inputPerMillion, outputPerMillion, cachedInputPerMillion, cacheWritePerMillion, perCall) < Infinity
 
 /**
  * Returns the cost of a call in USD, or `undefined` if the price is unknown. Negative and non-numeric prices count as

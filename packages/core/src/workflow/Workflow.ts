@@ -341,11 +341,19 @@ export const byOrdinals = (workflow: WorkflowInput, ids: ReadonlyArray<string>):
  * ```
  */
 export const check = (workflow: Workflow, rules: Rules): Result.Result<Workflow, WorkflowError> => {
-  const { allowEmpty = false, maxSteps = defaultMaxSteps, poolSize } = rules
   const unknown = Keys.unknownKeyOf(workflow)
   if (unknown !== undefined) return fail({ _tag: "UnknownKey", ...unknown })
   const detail = malformation(workflow)
-  if (detail !== undefined) return fail({ _tag: "NotAWorkflow", detail })
+  return detail === undefined ? ruled(workflow, rules) : fail({ _tag: "NotAWorkflow", detail })
+}
+
+/**
+ * Validates and normalizes a workflow like {@link check}, without its form: the types of its fields, and its keys.
+ *
+ * @internal
+ */
+export const ruled = (workflow: Workflow, rules: Rules): Result.Result<Workflow, WorkflowError> => {
+  const { allowEmpty = false, maxSteps = defaultMaxSteps, poolSize } = rules
   const count = workflow.steps.length
   if (count === 0 && !allowEmpty) return fail({ _tag: "NoSteps" })
   if (count > maxSteps) return fail({ _tag: "TooManySteps", steps: count, maxSteps })
