@@ -45,6 +45,23 @@ describe("extraction", () => {
     assert.isUndefined(MathAnswer.extract("\\boxed{3}. But that is wrong, as a check shows."))
   })
 
+  it("takes the result of a calculation with words, if it is right", () => {
+    assert.strictEqual(MathAnswer.extract("8 bottles × 12 crates = 96 bottles"), "96")
+    assert.strictEqual(MathAnswer.extract("Total: 19 (Ann) + 13 (Bob) = 32 fish"), "32")
+    assert.strictEqual(MathAnswer.extract("7人 × 5個 = 35個"), "35")
+    assert.strictEqual(MathAnswer.extract("(12 students / 20 students) * 100 = 60%"), "60%")
+    assert.notStrictEqual(MathAnswer.extract("8 bottles × 12 crates = 95 bottles"), "95")
+    assert.isUndefined(
+      MathAnswer.extract("If there had been 12 crates, it would be 8 bottles × 12 crates = 96 bottles.")
+    )
+  })
+
+  it("takes the only number of a labelled sentence in any language, unless the sentence denies it", () => {
+    assert.strictEqual(MathAnswer.extract('>> FINAL ANSWER:\n"""\nমোট ১২২টি কাঁকড়া আছে।\n"""'), "122")
+    assert.strictEqual(MathAnswer.extract("### Final Answer:\nFINAL ANSWER:\n<answer>\n607\n</answer>"), "607")
+    assert.notStrictEqual(MathAnswer.extract("Answer: 40 wait nvm"), "40")
+  })
+
   it("finds no answer where a text does not give one", () => {
     assert.isUndefined(MathAnswer.extract("Neither 3 nor 4 can be excluded here."))
     assert.isUndefined(MathAnswer.extract(""))
@@ -149,7 +166,8 @@ describe("suites", () => {
     "set-20": 1,
     "set-21": 1,
     "set-22": 1,
-    "set-25": 1
+    "set-25": 1,
+    "set-26": 4
   }
   const missed: Readonly<Record<string, number>> = {
     "set-4": 0,
@@ -166,14 +184,15 @@ describe("suites", () => {
     "set-15": 5,
     "set-16": 5,
     "set-17": 8,
-    "set-18": 5,
-    "set-19": 12,
+    "set-18": 4,
+    "set-19": 11,
     "set-20": 14,
-    "set-21": 18,
+    "set-21": 17,
     "set-22": 5,
     "set-23": 5,
     "set-24": 2,
-    "set-25": 3
+    "set-25": 3,
+    "set-26": 15
   }
 
   for (const [name, cases] of Object.entries(sets)) {

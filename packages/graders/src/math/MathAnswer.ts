@@ -17,20 +17,26 @@ import {
   objects,
   type Span
 } from "../internal/assertion/Assertion.ts"
+import { opinion } from "../internal/assertion/signals.ts"
 import { numeralOf, withDigits, withMixed, withScales } from "../internal/numerals.ts"
 import { spoken } from "../internal/spoken.ts"
-import { conclusion, isCut, isInstruction, statedWords, withoutChecks } from "./Conclusion.ts"
+import { calculationIn } from "./Calculation.ts"
+import { conclusion, isCheck, isCut, isInstruction, statedWords, withoutChecks } from "./Conclusion.ts"
 import { decideText } from "./Ladder.ts"
 import { boxed, inJson, type Statement, tagged, withoutStruck } from "./Marks.ts"
 import {
+  about,
   asserted,
+  counted,
   foreignHedge,
   hedge,
   isSentence,
   lastSentence,
   lastValueEnd,
   plainValue,
+  scaling,
   sentence,
+  unitBehind,
   withLetterUnit,
   withoutContrast,
   withWordAnswer,
@@ -105,7 +111,9 @@ const behindLabel = (text: string, match: RegExpExecArray): (Statement & { reado
     .replace(/ \((?:exact(?:ly)?|final)\)$/, "")
     .replace(/^([^*]*)(?:(?<!\s)\*\*(?=\s)|(?<=\s)\*\*(?!\s)|(?<!\s)\*\*$)([^*]*)$/, "$1$2")
     .replace(/^([^()[\]]*)[)\]]$/, "$1")
-  return content.trim() === "" ? undefined : { start, from, end: from + said.length, content }
+  return content.trim() === "" || /^[\s>#*_]*(?:the )?(?:final )?(?:answer|result)[\s:*_]*$/i.test(content)
+    ? undefined
+    : { start, from, end: from + said.length, content }
 }
 
 const labelled = (text: string): ReadonlyArray<Statement & { readonly from: number }> =>
@@ -242,7 +250,7 @@ const isRival = (plain: string, earlier: Claim, last: Claim): boolean => {
   const between = plain.slice(Math.max(earlier.end, last.start - maxStatement), last.start + (last.isMark ? 0 : 20))
   if (last.isMark && last.isFinal && earlier.isMark && !earlier.isFinal) return false
   if (isReplaced(between, !earlier.isFinal) || isSame(earlier.content, last.content)) return false
-  return earlier.isMark || !last.isMark || !isSame(fromLabel(earlier.content), last.content)
+  return !isSame(valueIn(earlier), valueIn(last))
 }
 
 const correction =
@@ -419,6 +427,7 @@ const inPlainSigns = (written: string): string => {
   const bare = quoted
     .replace(/[⩾≧⩽≦⟨⟩ⁿˣᵏᵐⁱᵗₙₖ]/g, (sign) => alike[sign]!)
     .replace(/\n[ \t]*\n[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*(?=\n)/g, "\n")
+    .replace(/(?<=\n|^)[ \t]*(?:"""|''')[ \t]*(?=\n|$)/g, "")
     .replace(/\^\(([-−]?\w{1,6})\)/g, "^{$1}")
     .replace(/(?<![a-zA-Z])P\([^()=]{2,30}\)(?=\s*[=≈])/g, "P")
     .replace(/(?<=\d\.\d+)(?:\.{3}|…)/g, "\\ldots ")
@@ -520,8 +529,35 @@ const assigned = (text: string): string | undefined => {
 /** A unit in words after a number. It belongs to the sentence that states the number. */
 const unitAtEnd = /(?<=^[-−]?\d[\d.,]*)\s+\p{L}+$/u
 
+/** A short lead-in of a calculation, which names what is calculated: "Gesamtzahl der Fische: 19 + 13 = 32". */
+const naming =
+  /^[\s*_>•-]*(?:\d+[.)]\s)?\p{L}[\p{L}\p{M}'’-]*(?:\s\p{L}[\p{L}\p{M}'’-]*){0,7}(?:\*\*)?\s?[:：=](?:\*\*)?\s*$/u
+
+/** Extracts the result of a calculation with words that ends the last sentence with a value, if the text asserts it. */
+const calculated = (text: string): string | undefined => {
+  const said = text.slice(0, lastValueEnd(text))
+  const last = lastSentence(said)
+  const found = last === undefined ? undefined : calculationIn(last)
+  if (found === undefined) return undefined
+  const from = said.lastIndexOf(last!)
+  const before = text.slice(0, from + found.start)
+  const lead = last!.slice(0, found.start)
+  const rest = text.slice(from + found.end)
+  // The sentence without the calculation must not deny its result, whose words may include a denial.
+  const short = `${before}${found.result}${rest}`
+  const number = { start: before.length, end: before.length + /^.*\d/.exec(found.result)![0].length }
+  if (!isUndenied(masked(short, [number]), number)) return undefined
+  const isNamed = naming.test(lead) && !isCheck(lead)
+  const span = { start: isNamed ? from : from + found.start, end: from + found.end }
+  const plain = masked(text, [span])
+  const isHeld = isAsserted(plain, span) || (/\p{L}/u.test(lead) && isAsserted(masked(short, [number]), number))
+  return isHeld && !isRetracted(plain, span.end) ? found.content : undefined
+}
+
 /** Extracts the answer from prose without marks, if the last sentence with a value asserts it. */
 const inProse = (written: string): string | undefined => {
+  const result = calculated(written)
+  if (result !== undefined) return result
   const text = withPlainNumbers(written)
   if (/^\W*(?:true|false)\b\s*[.:;,—–]/i.test(text)) return inWords(text)
   if (isCut(text)) return undefined
@@ -575,6 +611,26 @@ const inSentence = (text: string): string | undefined => {
   return found !== undefined && isUndenied(masked(text, [found]), found) ? found.content : undefined
 }
 
+/** Words that change the value of a number next to them: names of functions and constants, scales and operators. */
+const operating =
+  /(?<!\p{L})(?:arc\p{L}*|pi|sqrt|root|log|ln|exp|sinh?|cosh?|tanh?|cot|sec|csc|mod|base|over|times|plus|minus|negative|squared|cubed|factorial|choose|inf\p{L}*|half|halves|thirds?|quarters?|(?:four|fif|six|seven|eigh|nin|ten|hundred|thousand)ths?|dozen|hundred|thousand|mil|mill?i\p{L}+|bill?i\p{L}+|trillion|crore|lakh|mille|tausend|tysięcy|tisíc|ribu|juta|bin|nghìn|triệu|elfu|laki|hazaar|not|no)(?!\p{L})/iu
+
+/** Returns the only number in a labeled sentence, if the sentence does not deny it: "La familia tiene ahora 40 gatos". */
+const onlyAmount = (text: string): string | undefined => {
+  const numbers = [...text.matchAll(/(?<![\p{L}\d.,^_/])[-−]?[$€£¥₹]?\d(?:[\d.,]*\d)?(?![\d^/a-zA-Z]|[.,]\d)/gu)]
+  const found = numbers[0]
+  if (found === undefined || numbers.length > 1 || text.match(/\d+/g)!.length > 3) return undefined
+  if (/[\\=<>≤≥≈+*^√π∞]|[.!?…,;:—–]+\s*\p{L}/u.test(text) || operating.test(text)) return undefined
+  const span = { start: found.index, end: found.index + found[0].length }
+  const behind = text.slice(span.end)
+  if (!/^[\p{L}\p{M}\p{Cf}\s'’.।%$€£¥₹-]*$/u.test(behind) || objects(behind) || opinion(text)) return undefined
+  if (about.test(text) || hedge.test(text) || foreignHedge.test(text)) return undefined
+  if (/^\s*(?:보다|より|比)/.test(behind) || scaling.test(behind.trimStart()) || !/(?:\p{L}\p{M}*){3}/u.test(text))
+    return undefined
+  if (!isUndenied(masked(text, [span]), span)) return undefined
+  return withLetterUnit(found[0] + unitBehind(behind))
+}
+
 /** Whether a short text with a number only mentions it: "Suppose that x = 10". */
 const isMention = (text: string): boolean => {
   if (words(text) === 0 || text.includes("\\begin")) return false
@@ -587,11 +643,19 @@ const isMention = (text: string): boolean => {
 
 /** Extracts the answer from the text after a label: a value, or prose that states one. */
 const fromLabel = (content: string): string => {
+  const result = calculationIn(content)
+  if (result !== undefined && !/\p{L}/u.test(content.slice(0, result.start))) return result.content
   const plain = plainValue(content)
   const isProse =
     (words(plain) > 1 || isJoined(plain)) && /^(?:[^$\\]*\p{L}{2,}[^$\\]*[\d$]|.*(?:\p{L}{2,}\W+){3})/u.test(plain)
-  return (isProse ? (inSentence(plain) ?? inProse(plain) ?? plain) : plain).replace(approximately, "≈ ")
+  return counted((isProse ? (inSentence(plain) ?? inProse(plain)) : undefined) ?? onlyAmount(plain) ?? plain).replace(
+    approximately,
+    "≈ "
+  )
 }
+
+/** Returns the value of a claim. */
+const valueIn = ({ content, isMark }: Claim): string => (isMark ? fromMark(content) : fromLabel(content))
 
 /** Extracts the answer from a box or tags: the content, or the value that a sentence in it states. */
 const fromMark = (content: string): string => (isSentence(content) ? (inSentence(content) ?? content) : content)
@@ -651,6 +715,8 @@ export const extract = (text: string): string | undefined => {
     const found = inProse(rest)
     return found === undefined || mentions.some(({ content }) => isSame(content, found)) ? undefined : found
   }
+  const result = calculated(said)
+  if (result !== undefined) return result
   const several = assigned(said)
   if (several !== undefined) return several
   if (words(said) > 3 || said.includes("**") || /(?:so|thus|hence|therefore),? \$[^$\n]+\$\.?$/i.test(said))

@@ -145,6 +145,8 @@ const chosen = (n = "", kind = "", k = "") => `\\${kind === "C" ? "binom" : "per
 /** Rules for notation without commands. */
 const plainSpelling: ReadonlyArray<Rule> = [
   [/\bper cent\b/gi, "percent"],
+  [/(?<=\d\s*)([a-z]{2,}) per ([a-z]{2,})(?![a-z])/gi, "$1/$2"],
+  [/(?<=\d\s*)US[- ](?=dollars?\b)/gi, ""],
   [/^\\text\s*\{\s*(?:the\s+)?(?:final\s+)?answer\s*(?:is|=)?\s*:?\s*\}\s*/gi, ""],
   [/(\\text\s*\{[^{}]*\p{L})\s+and\s*\}\s*(?=\d)/gu, "$1} \\text{and} "],
   [/^(?:\\text\s*\{\s*)?no solutions?\s*\}?$/gi, "\\emptyset "],

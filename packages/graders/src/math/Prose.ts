@@ -77,13 +77,13 @@ const powers =
 
 /** Words that rule out a number as an answer: bounds, guesses, denials and counts of other things. */
 export const hedge =
-  /\b(?:not|never|no longer|cannot|can't|isn't|least|most|more|less|fewer|greater|over|under|between|could|may|maybe|perhaps|possibly|possible|probably|likely|might|tried|tries|trying|try|guess\w*|unsure|unclear|unknown|unable|no idea|don't know|do not know|doubt\w*|unless|wrong|incorrect|if|no|none|neither|nor|impossible|(?:problem|question|exercise|task|statement|prompt)s? (?:has|have|asks?|says?|contains?|consists|states?|gives?|mentions?)|suppose|assume|fails?|failed|attempt\w*|excluded|rejected|gave up|give up|squared|cubed|(?:step|case|problem|question|exercise|example|equation|part|page|line|option|choice|chapter|section|figure|table|theorem|lemma|definition|proposition|corollary|remark|exercise|formula|method|row|column|version|attempt|page|appendix|ref|reference)s?\s*\(?#?\d+)\b/i
+  /\b(?:not|never|no longer|cannot|can't|isn't|(?<!\bthe )(?:least|most)|(?<!\d\*{0,2} )(?:more|less|fewer|greater)|(?:more|less|fewer) or|or (?:more|less|fewer)|over|under|between|could|may|maybe|perhaps|possibly|possible|probably|likely|might|tried|tries|trying|try|guess\w*|unsure|unclear|unknown|unable|no idea|don't know|do not know|doubt\w*|unless|wrong|incorrect|if|no|none|neither|nor|impossible|(?:problem|question|exercise|task|statement|prompt)s? (?:has|have|asks?|says?|contains?|consists|states?|gives?|mentions?)|suppose|assume|fails?|failed|attempt\w*|excluded|rejected|gave up|give up|squared|cubed|(?:step|case|problem|question|exercise|example|equation|part|page|line|option|choice|chapter|section|figure|table|theorem|lemma|definition|proposition|corollary|remark|exercise|formula|method|row|column|version|attempt|page|appendix|ref|reference)s?\s*\(?#?\d+)\b/i
 
 /** Equivalents in other languages: denials, guesses and bounds. */
 export const foreignHedge =
   /(?<!\p{L})(?:nicht|kein\p{L}*|vielleicht|vermutlich|wahrscheinlich|höchstens|mindestens|pas|peut-être|probablement|suppos\p{L}*|au (?:plus|moins)|quizás?|tal vez|probablemente|al menos|a lo sumo|como (?:máximo|mínimo)|talvez|provavelmente|não|pelo menos|no máximo|forse|probabilmente|non|almeno|al massimo|не|возможно|может быть|вероятно|наверное|niet|misschien|waarschijnlijk|nie|może|chyba|prawdopodobnie|belki|muhtemelen|değil|kanske|kanskje|inte|ikke|möjligen)(?!\p{L})|可能|也许|也許|大概|不确定|不確定|不知道|不是|至少|至多|最多|最少|かもしれ|おそらく|たぶん|多分|わかりません|分かりません|ではない|아마|모르|아니/iu
 
-const about = /\b(?:about|around|almost|nearly|approximately|approx|roughly)\b|≈/i
+export const about = /\b(?:about|around|almost|nearly|approximately|approx|roughly)\b|≈/i
 
 /** A closing sentence in parentheses that comments on the preceding answer: "(For $n = 5$ the sum is 30.)". */
 const comment =
@@ -150,9 +150,24 @@ const withoutNoun = (text: string): string | undefined => {
     : value
 }
 
+/** Words of a script without Latin letters, directly after a number, that change its value or make it a bound. */
+export const scaling =
+  /^(?:[万萬億亿千百十兆割成折半強弱余餘多几幾以未前]|만|억|천|백|십|할|반|이상|이하|미만|초과|정도|쯤|ほど|くらい|ぐらい|程度|左右|লাখ|লক্ষ|হাজার|কোটি|লাখ|लाख|हज़ार|हजार|करोड़|พัน|หมื่น|แสน|ล้าน|వేల|లక్ష|కోట్ల|ألف|مليون|אלף|מיליון|тыс|млн|млрд|тис)|半|分の|分之|以上|以下|未満|左右|程度|くらい|ぐらい/u
+
+/** A counter or a unit directly after a number, in scripts without spaces between words or with suffixes. */
+const counter =
+  /^(-?\d[\d.,]*)((?!.*[不非错錯没沒無无未誤误違])[\p{Script=Han}\p{Script=Katakana}ー]{1,6}(?:\/[\p{Script=Han}\p{Script=Katakana}ー]{1,4})?|つ|(?!아)\p{Script=Hangul}{1,2}|টি|টা|জন|খানা)$/u
+
+/** Removes the counter or unit directly after a number: "35個", "7টি", "40美元". */
+const withoutCounter = (text: string): string | undefined => {
+  const [, value, behind] = counter.exec(text) ?? []
+  return behind === undefined || scaling.test(behind) ? undefined : value
+}
+
 /** Returns the number of counted things when the noun follows it in another language, or in parentheses. */
-const counted = (text: string): string =>
+export const counted = (text: string): string =>
   withoutNoun(text) ??
+  withoutCounter(text) ??
   /^(-?\d[\d.,]*)\s+(?=[^\d]*[^ -~])[\p{L}\p{M}]+(?:\s+[\p{L}\p{M}]+){0,2}$/u.exec(text)?.[1] ??
   /^(?:\\?(?:gcd|lcm|operatorname\{[a-z]+\})\s*\([^()]*\)|\|[^|=]+\||\$\|[^|=]+\|)(?:[^\n]*)=\s*(-?\d[\d.,]*)\$?\.?$/i.exec(
     text

@@ -7,7 +7,7 @@
  */
 import { answerWords, joinedWords, resultWords } from "../answerWords.ts"
 import { because } from "./because.ts"
-import { isAmount, isCommitted, isCommittedAbroad, isSubject } from "./commitment.ts"
+import { isAmount, isCommitted, isCommittedAbroad, isEnglishAmount, isSubject } from "./commitment.ts"
 import * as English from "./english.ts"
 import { isEnglish, patternsIn } from "./languages.ts"
 import {
@@ -59,6 +59,9 @@ const sentenceEnd =
 const isOpen = (line: string, next: string): boolean =>
   /[:：,，;]\**\s*$/.test(line) || (/[\p{Ll}\p{Lo}=]\s*$/u.test(line) && /^\s*[*_>\s]*(?:□|$)/.test(next))
 
+/** The name of the speaker in a dialogue that a model writes with itself. */
+const speaker = /^[\s*_]*(?:\p{L}+ ){0,2}(?:assistant|expert)(?: \([^()\n]{0,20}\))?[*_]*:[*_]*/iu
+
 /** Returns the part of an answer's sentence that precedes it. */
 const sentenceBefore = (text: string, start: number): string => {
   const from = Math.max(0, start - reach)
@@ -69,7 +72,7 @@ const sentenceBefore = (text: string, start: number): string => {
     if (mark !== "\n") begin = end
     else if (!isOpen(part.slice(begin, index).trimEnd(), `${part.slice(end)}${sign}`)) begin = end
   }
-  return part.slice(begin)
+  return part.slice(begin).replace(speaker, (name) => " ".repeat(name.length))
 }
 
 /** Matches the start of a sentence that is not preceded by a full stop: "5 Wait, that is wrong". */
@@ -159,9 +162,13 @@ const isDoubted = (said: string): boolean => {
 const supposing =
   /^(?:angenommen|annehmen|nimm|nehmen|gesetzt|suppos|admet|imagin|supo|supó|asum|assum|ammett|ipotizz|stel|veronderstel|aangenomen|neem|anta|oleta|tegyük|tétel|felt|presup|consider|załóż|zakład|przypuś|předpokl|predpoklad|pretpostav|predpostav|предполож|допуст|пусть|припуст|нехай|υποθέ|varsay|假|设|設|仮)/iu
 
+/** A comparison of amounts, after the amount by which they differ: "5 calories de plus que sa sœur". */
+const comparing =
+  /(?<!\p{L})(?:de (?:plus|moins) que|(?:más|menos|mais|più|meno) (?:que|do que|di|che)|(?:mehr|weniger) als|(?:meer|minder) dan|(?:fler|flere|färre|færre|mer|mindre) (?:än|end|enn)|(?:больше|меньше),? чем|(?:więcej|mniej) niż)(?!\p{L})/iu
+
 const isDoubtedAbroad = (said: string, behind: string, around: string): boolean => {
   const before = plainBefore(said)
-  const clause = /^[^,，、;،]*/.exec(behind)![0]
+  const clause = /^[^,，、;،]*/.exec(behind)![0].replace(comparing, " ")
   return patternsIn(around).some(({ condition, doubt, retraction }) => {
     for (const { end, index } of [...doubt.find(before), ...condition.find(before)]) {
       const until = supposing.test(before.slice(index, end)) ? "conclusion" : "comma"
@@ -199,6 +206,7 @@ const ground =
 const isDenied = (text: string): boolean => {
   if (compared.test(text) || /^[\s□.*_)\]}$]*only (?:under|if|when|for|in)\b/i.test(text)) return true
   const behind = text
+    .replace(/^([\s□*_$\\)]*(?!(?:is|are|was|were|be)\s)(?:\p{L}+\s){1,3}(?:more|fewer|less)) than(?=\s\p{L})/u, "$1")
     .replace(/\([^()]*=[^()]*\)|\(\d+ would [^()]*\)/g, " ")
     .replace(ground, (said) => (English.dubious.test(said.replace(/not\b|n['’]t\b|\bcould\b/g, "")) ? said : " "))
   const inBrackets = /^[\s□.*_)\]}]*\(([^()□\d]{1,40})\)/.exec(behind)?.[1]?.trim()
@@ -325,6 +333,10 @@ const isStated = (before: string, behind: string): boolean =>
   isCommitted(before.replace(/\([^()]*\)/g, " "), behind) ||
   (before.endsWith(sign) && !/^[\s□.*_)\]}$]*\p{L}/u.test(behind))
 
+/** Words of a condition, or of a person who is not the writer, with which "would" is hypothetical. */
+const hypothetical =
+  /\b(?:if|unless|otherwise|without|had|were|suppos\w*|assum\w*|naive\w*|careless|instead|alternativ\w*|some(?:one|body)|any(?:one|body)|students?|else|then|not|wrong\w*)\b/i
+
 /** Whether the sentence of a labeled answer contains no denial or doubt. */
 export const isUndenied = (text: string, { end, start }: Span): boolean => {
   const before = sentenceBefore(text, start)
@@ -352,16 +364,18 @@ export const isAsserted = (text: string, { end, start }: Span, isMark = false): 
   const predicate = /^[\s□.*_)\]}$]*(?:is|was|are|seems?|looks?)\s+(\w+)/.exec(said)?.[1]
   if (predicate !== undefined && !English.predicates.has(predicate.toLowerCase())) return false
   const held = before.slice(lastTurn(before))
-  if (English.conditional.test(held) && !English.plainly.test(held)) return false
+  const previous = previousSentence(text, start - before.length)
+  const isConditional = English.conditional.test(held) && !English.plainly.test(held)
+  if (isConditional && !(isEnglishAmount(held, said) && !hypothetical.test(`${previous} ${before} ${said}`)))
+    return false
   if (isOddLead(before) || isQuoted(before, said) || isOddSubject(before, said)) return false
   if (English.crosses.test(before.slice(-6)) || English.crosses.test(text.slice(end, end + 8))) return false
-  const previous = previousSentence(text, start - before.length)
   if (English.announcement.test(previous)) return false
   if (English.heading.test(previous) || /(?<!\bfixed (?:a|the|my) )\b(?:typo|misprint)\b/i.test(previous)) return false
   const languages = patternsIn(`${before} ${said}`)
-  if (languages.length === 0 && !isStated(before, said)) return false
+  if (languages.length === 0 && !isStated(before, said) && !isEnglishAmount(before, said)) return false
   if (languages.length > 0 && languages.every(({ isVerbFirst }) => isVerbFirst)) {
-    if (!isStatedAbroad(before, said, isMark)) return false
+    if (!isStatedAbroad(before, said, isMark) && !isEnglishAmount(before, said)) return false
   }
   if (languages.length > 0) {
     if (slip(said).length > 0 || opinion(said) || opinion(held)) return false

@@ -64,12 +64,28 @@ const counted = /^[\s$*_)\]}]*(?:\p{Sc}|%|°|\p{L}[\p{L}\p{M}²³/.]*)(?:\s[\p{L
 const valued =
   /(?<!\p{L})(?:val(?:or|eur|ore|oare|ue)\p{L}*|n[úu]mero|nombre|numéro|numero|num[ăa]r\p{L}*|zahl|wert|fall|getal|waarde|tal(?:et)?|värdet?|værdien?|verdien?|liczb\p{L}*|wartość|číslo|hodnota|broj|vrijednost|luku|arvo|szám|érték|sayı\p{L}*|değer\p{L}*|số|giá trị|bilangan|nilai|angka|числ\p{L}*|значени\p{L}*|αριθμός|τιμή|ca[sz]o?|при|с|con|avec|mit|med|met|with|de|di|von|van|av|af|d['’])\W*$/iu
 
+/** The delimiter of a formula next to a value, as a placeholder sign. */
+const opened = /(?<!□)□{1,2}\s*$/
+const closed = /^\s*□{1,2}(?!□)/
+
 /** Whether a sentence states an amount of something, as in "El tren recorre 120 kilómetros". Its verb may be any. */
 export const isAmount = (before: string, behind: string): boolean => {
-  const clause = lastClause(before)
+  const clause = lastClause(before.replace(opened, ""))
   const words = clause.match(/[\p{L}\p{M}'’]{2,}/gu)?.length ?? 0
-  return counted.test(behind) && words > 1 && !/[□\d]/.test(clause) && !valued.test(clause)
+  return counted.test(behind.replace(closed, "")) && words > 1 && !/[□\d]/.test(clause) && !valued.test(clause)
 }
+
+/** English words that do not count, such as articles and prepositions. */
+const functional =
+  /\b(?:the|an?|of|to|in|for|from|with|by|at|on|than|will|would|must|should|can|his|her|their|per|each)\b/i
+
+/** Words before a value that is referred to instead of stated, and subjects that are not part of the task. */
+const referring =
+  /\b(?:the|these|those|all|both|of|each|every|its|our|answer|only|last|first|other)\W*$|\b(?:i|we|one|answer)\b/i
+
+/** Like {@link isAmount}, for English. */
+export const isEnglishAmount = (before: string, behind: string): boolean =>
+  isAmount(before, behind) && functional.test(`${before} ${behind}`) && !referring.test(before)
 
 /** Whether the text around an answer states it as a value. */
 export const isCommitted = (before: string, behind: string): boolean => {
