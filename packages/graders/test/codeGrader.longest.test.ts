@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { calling, fenced, printing, record, taskOf } from "./programs.ts"
+import { calling, fenced, printing, record, sums, taskOf } from "./programs.ts"
 
 const scope = Scope.makeUnsafe()
 let sandbox: Sandbox.Sandbox
@@ -25,6 +25,14 @@ describe("LiveCodeBench", () => {
     Effect.runPromise(
       CodeGrader.liveCodeBench(sandbox, { timeoutMillis: millis / PyodideSandbox.slowdown }).grade(task, fenced(code))
     )
+
+  it("runs the program of an answer, in every form that models write it", async () => {
+    const grader = CodeGrader.liveCodeBench(sandbox, { timeoutMillis: 10_000 / PyodideSandbox.slowdown })
+    for (const [answer, rung] of sums) {
+      const verdict = await Effect.runPromise(grader.grade(printing(["2 3\n", "5"]), answer))
+      assert.strictEqual(verdict.rung, rung, answer)
+    }
+  })
 
   it("calls functions with their arguments, in every form that models write them", async () => {
     const task = calling("pick", ["[3, 1, 2]\n1", "[1]"], ['["b", "a"]\n2', '["a", "b"]'])

@@ -13,7 +13,7 @@ import * as Called from "../src/code/called.ts"
 import * as PythonValue from "../src/code/PythonValue.ts"
 import * as Printed from "../src/code/printed.ts"
 import { candidates, choosing } from "../src/code/programText.ts"
-import { calling, fenced, printing, record, taskOf } from "./programs.ts"
+import { calling, fenced, printing, record, sums, taskOf } from "./programs.ts"
 
 // Every program gets a process, which takes a while on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
@@ -32,42 +32,34 @@ const live = (task: Task.Task, code: string) =>
 
 describe("the program of an answer", () => {
   it("is the last block that parses and reads its input, in any fence or none", async () => {
+    const program = `${choosing}
+import contextlib, io, json, sys
+def printed(texts):
+    program = choose(texts, None)
+    if program is None:
+        return None
+    sys.stdin = io.StringIO("2 3\\n")
+    with contextlib.redirect_stdout(io.StringIO()) as output:
+        exec(program, {"__name__": "__main__"})
+    return output.getvalue()
+print(json.dumps([printed(texts) for texts in json.loads(__order__)]))`
+    const order = JSON.stringify(sums.map(([answer]) => candidates(answer)))
+    const execution = await run(Sandbox.run(sandbox, { code: program, order, limits: { wallMillis: 60_000 } }))
+    const printed = JSON.parse(execution.type === "finished" ? execution.stdout.trim().split("\n").at(-1)! : "[]")
+    const rungs = sums.map(([answer], at) => [
+      answer,
+      printed[at] === null ? "unparsed" : printed[at] === "5\n" ? "tests" : "wrong-answer"
+    ])
+    assert.deepStrictEqual(rungs, sums)
+  })
+
+  it("is what is graded: a closed fence as it is, another part as Python chooses it", async () => {
     const task = printing(["2 3\n", "5"])
-    const grade = async (answer: string) =>
-      (
-        await run(
-          CodeGrader.liveCodeBench(sandbox, { timeoutMillis: 10_000 / PyodideSandbox.slowdown }).grade(task, answer)
-        )
-      ).rung
-    const code = "print(sum(map(int, input().split())))"
-    const tests: ReadonlyArray<readonly [answer: string, rung: string]> = [
-      [`\`\`\`python\n${code}\n\`\`\`\nFor example:\n\`\`\`\n2 3\n5\n\`\`\``, "tests"],
-      [`\`\`\`python\n${code}\n\`\`\`\nIt prints:\n\`\`\`text\n5\n\`\`\``, "tests"],
-      [`\`\`\`python\n${code}\n\`\`\`\nUsage:\n\`\`\`python\nprint(add(2, 3))\n\`\`\``, "tests"],
-      [`~~~python\n${code}\n~~~`, "tests"],
-      [`Here:\n\`\`\`python\n${code}`, "tests"],
-      [code, "tests"],
-      ["I add both numbers of the line.", "unparsed"],
-      [
-        `<pre><code class="language-python">\nn = input()\nif n &gt; &quot;&quot;:\n    print(sum(map(int, n.split())))\n</code></pre>`,
-        "tests"
-      ],
-      [`\`\`\`json\n${JSON.stringify({ solution: { language: "python", source: code } })}\n\`\`\``, "tests"],
-      [JSON.stringify({ answer: `\`\`\`python\n${code}\n\`\`\`` }), "tests"],
-      [`Read the line and add both numbers:\n\n${code}\n\nThis takes constant time.`, "tests"],
-      [
-        `The plan is simple: split it.\nimport sys\n\na, b = sys.stdin.read().split()\nprint(int(a) + int(b))\nDone!`,
-        "tests"
-      ],
-      [
-        `\`\`\`pycon\n>>> def add(line):\n...     return sum(map(int, line.split()))\n>>> print(add(input()))\n5\n\`\`\``,
-        "tests"
-      ],
-      [`Bad idea:\n<code>print(len(input()))</code>\nGood:\n<code>${code}</code>`, "tests"],
-      ["First read the input, then (maybe) print the sum.", "unparsed"],
-      [`\`\`\`python\n${code}\n\`\`\`\nBetter:\n\`\`\`python\nprint(len(input()))\n\`\`\``, "wrong-answer"]
-    ]
-    for (const [answer, rung] of tests) assert.strictEqual(await grade(answer), rung, answer)
+    const grader = CodeGrader.liveCodeBench(sandbox, { timeoutMillis: 10_000 / PyodideSandbox.slowdown })
+    for (const at of [3, 6, 7, 15]) {
+      const [answer, rung] = sums[at]!
+      assert.strictEqual((await run(grader.grade(task, answer))).rung, rung, answer)
+    }
   })
 })
 
