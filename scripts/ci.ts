@@ -219,28 +219,20 @@ const build = async (packageManager: ReadonlyArray<string>) => {
   await step({ name: "build", command: [...packageManager, "run", "build", "--continue"] })
 }
 
-const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
+const testsAndChecks = async (packageManager: ReadonlyArray<string>, testCommand: string) => {
   const script = (name: string): ReadonlyArray<string> => [...packageManager, "run", name]
   const check = (name: string): Step => ({
     name: `check ${name}`,
     command: [process.execPath, "scripts/check.ts", name],
     count: fromLastLine
   })
-  // Most steps use one core, and those that install packages wait for npm. The longest steps start first.
+  // The longest steps start first. Of these, those that install packages and wait for npm do.
   const steps: ReadonlyArray<() => Promise<unknown>> = [
-    ...[
-      "everyCommand",
-      "studio",
-      "bundlers",
-      "release",
-      "installation",
-      "plugin",
-      "figures",
-      "claims",
-      "documentation"
-    ].map((name) => () => step(check(name))),
-    () => step({ name: "clients of the server", command: script("clients"), count: fromLastLine }),
+    ...["everyCommand", "release", "plugin", "installation", "bundlers"].map((name) => () => step(check(name))),
     () => step({ name: "site", command: script("site"), count: fromLastLine }),
+    ...["studio", "documentation", "figures"].map((name) => () => step(check(name))),
+    () => step({ name: "clients of the server", command: script("clients"), count: fromLastLine }),
+    () => step(check("claims")),
     ...["commands", "types", "tarballs"].map((name) => () => step(check(name))),
     () => step({ name: "knip", command: script("knip") }),
     () => step({ name: "types", command: script("types") }),
@@ -252,7 +244,10 @@ const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
     )
   ]
   await packAll()
-  await inLanes(steps)
+  await inLanes(steps, async () => {
+    await tests(testCommand)
+    await tests("npm run test:long")
+  })
 }
 
 /** Packs the packages once for all checks, because concurrent checks would otherwise pack them at the same time. */
@@ -265,15 +260,16 @@ const packAll = async () => {
 }
 
 /**
- * Runs the steps in order, with twice as many in parallel as there are cores, because many of them wait for a network
- * or for processes.
+ * Runs the steps in order, one per core while the tests run, and two per core afterwards. Tests and steps wait for
+ * databases, a network or processes for much of their time.
  */
-const inLanes = async (steps: ReadonlyArray<() => Promise<unknown>>) => {
+const inLanes = async (steps: ReadonlyArray<() => Promise<unknown>>, tests: () => Promise<unknown>) => {
   const waiting = [...steps]
   const lane = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await next()
   }
-  await Promise.all(Array.from({ length: os.availableParallelism() * 2 }, lane))
+  const lanes = () => Promise.all(Array.from({ length: os.availableParallelism() }, lane))
+  await Promise.all([lanes(), tests().then(lanes)])
 }
 
 const exampleSteps = (packageManager: ReadonlyArray<string>): ReadonlyArray<() => Promise<unknown>> => {
@@ -306,10 +302,7 @@ const statusBefore = spawnSync("git", ["status", "--porcelain"], { cwd: root, en
 const testCommand = await firstRuns()
 const packageManager = bringPnpm()
 await build(packageManager)
-await tests(testCommand)
-// Run without other steps in parallel, because these tests measure the order and limits of many concurrent requests.
-await tests("npm run test:long")
-await workspaceChecks(packageManager)
+await testsAndChecks(packageManager, testCommand)
 const statusAfter = spawnSync("git", ["status", "--porcelain"], { cwd: root, encoding: "utf8" }).stdout
 verify("the checks change no file", statusAfter === statusBefore ? undefined : `git status says:\n${statusAfter}`)
 
