@@ -83,6 +83,14 @@ describe.concurrent("a Conductor for one's own pool", () => {
       const untrained = await ask("pool", "verdict", "pool")
       assert.strictEqual(untrained.code, 2)
       assert.include(untrained.errors, "divisi pool train pool")
+      const byPrice = await ask("pool", "train", "pool", "--worth", "0.0001", "--json")
+      assert.deepStrictEqual(
+        JSON.parse(byPrice.output).chosen.map(({ worker }: { readonly worker: string }) => worker),
+        ["adder:sums"]
+      )
+      const alone = await ask("pool", "verdict", "pool")
+      assert.match(alone.output, /The Conductor always chooses adder:sums/)
+
       const trained = await ask("pool", "train", "pool", "--json")
       assert.strictEqual(trained.code, 0, trained.errors)
       const training = JSON.parse(trained.output)
@@ -99,15 +107,6 @@ describe.concurrent("a Conductor for one's own pool", () => {
       assert.deepStrictEqual(openToOthers(modes), [])
       assert.strictEqual(report.benchmarks[0].selected, training.heldOut)
       assert.strictEqual(calls(), 320)
-
-      const byPrice = await ask("pool", "train", "pool", "--worth", "0.0001", "--json")
-      assert.deepStrictEqual(
-        JSON.parse(byPrice.output).chosen.map(({ worker }: { readonly worker: string }) => worker),
-        ["adder:sums"]
-      )
-      const alone = await ask("pool", "verdict", "pool")
-      assert.match(alone.output, /The Conductor always chooses adder:sums/)
-      assert.strictEqual((await ask("pool", "train", "pool")).code, 0)
 
       const used = await ask("run", questions[0]!.question, ...team, "--policy", "head:pool/head.json")
       assert.include(used.output, questions[0]!.answer)
@@ -145,7 +144,7 @@ describe.concurrent("a Conductor for one's own pool", () => {
       const tests = JSON.stringify({ public_test_cases: [{ input: "1", output: "1", testtype: "stdin" }] })
       const program = { question: "Print the number that is read.", answer: tests, grader: "livecodebench" }
       write("good.jsonl", [...questions, letters, program])
-      const keyless = await ask("pool", "record", "good.jsonl", "--pool", "openai:gpt-5-mini", "--dry-run")
+      const keyless = await ask("pool", "record", "questions.jsonl", "--pool", "openai:gpt-5-mini", "--dry-run")
       assert.strictEqual(keyless.code, 0, keyless.errors)
       assert.match(keyless.output, /openai:gpt-5-mini +\d+ +\$/)
       const good = await ask("pool", "record", "good.jsonl", ...team, "--dry-run")
