@@ -7,14 +7,15 @@ import { inProject, install, treeOf } from "./installed.ts"
 import type { Report } from "./Report.ts"
 import { pack, tarballsOf } from "./tarballs.ts"
 
-/** The packages that a user installs, and the program to run. */
+/** The packages that a user installs, and the programs to run. */
 interface Installation {
   readonly name: string
   /** Packages that the user installs. Their dependencies in this workspace are installed as well. */
   readonly packages: ReadonlyArray<string>
-  /** Program in `scripts/installation` to copy into the folder and run. */
-  readonly program?: string | undefined
-  readonly command: ReadonlyArray<string>
+  /** Programs in `scripts/installation` to copy into the folder. */
+  readonly programs?: ReadonlyArray<string> | undefined
+  /** Commands, each of which must print something. */
+  readonly commands: ReadonlyArray<ReadonlyArray<string>>
   /** Vendor SDKs that are installed as dependencies. */
   readonly sdks: ReadonlyArray<string>
   /** Packages that are expected to run an install script. */
@@ -28,26 +29,32 @@ const vendorSdks = ["openai", "@anthropic-ai/sdk", "@google/genai", "ai", "node-
 const adapter = (name: string, constructor: string, sdks: ReadonlyArray<string>): Installation => ({
   name: `provider ${name}`,
   packages: [`@divisi/providers-${name}`],
-  program: "adapter.mjs",
-  command: ["node", "adapter.mjs", `@divisi/providers-${name}`, constructor],
+  programs: ["adapter.mjs"],
+  commands: [["node", "adapter.mjs", `@divisi/providers-${name}`, constructor]],
   sdks
 })
 
 const provider = (name: string, constructor: string, model: string, ...sdks: ReadonlyArray<string>): Installation => ({
   name: `provider ${name}`,
   packages: [`@divisi/providers-${name}`],
-  program: "provider.mjs",
-  command: ["node", "provider.mjs", `@divisi/providers-${name}`, constructor, model],
+  programs: ["provider.mjs"],
+  commands: [["node", "provider.mjs", `@divisi/providers-${name}`, constructor, model]],
   sdks
 })
 
 const installations: ReadonlyArray<Installation> = [
-  { name: "core alone", packages: ["@divisi/core"], program: "core.mjs", command: ["node", "core.mjs"], sdks: [] },
+  {
+    name: "core alone",
+    packages: ["@divisi/core"],
+    programs: ["core.mjs"],
+    commands: [["node", "core.mjs"]],
+    sdks: []
+  },
   {
     name: "core and gym",
     packages: ["@divisi/core", "@divisi/gym", "@divisi/policy-lexical"],
-    program: "gym.mjs",
-    command: ["node", "gym.mjs"],
+    programs: ["gym.mjs"],
+    commands: [["node", "gym.mjs"]],
     sdks: []
   },
   provider("openai", "openai", "gpt-5", "openai"),
@@ -57,28 +64,26 @@ const installations: ReadonlyArray<Installation> = [
   adapter("ai-sdk", "aiSdk", ["ai"]),
   adapter("effect", "fromLanguageModel", []),
   {
-    name: "tiny Conductor",
+    name: "tiny Conductor, by import and by require",
     packages: ["@divisi/policy-tiny", "@divisi/gym"],
-    program: "tiny.mjs",
-    command: ["node", "tiny.mjs"],
-    sdks: []
-  },
-  {
-    name: "tiny Conductor by require",
-    packages: ["@divisi/policy-tiny", "@divisi/gym"],
-    program: "tiny.cjs",
-    command: ["node", "tiny.cjs"],
+    programs: ["tiny.mjs", "tiny.cjs"],
+    commands: [
+      ["node", "tiny.mjs"],
+      ["node", "tiny.cjs"]
+    ],
     sdks: []
   },
   {
     name: "cli",
     packages: ["@divisi/cli"],
-    command: ["npx", "--no-install", "divisi", "run", "How many minutes are there in 3 days?", "--policy", "conductor"],
+    commands: [
+      ["npx", "--no-install", "divisi", "run", "How many minutes are there in 3 days?", "--policy", "conductor"]
+    ],
     sdks: []
   }
 ]
 
-const programs = fileURLToPath(new URL("../installation", import.meta.url))
+const home = fileURLToPath(new URL("../installation", import.meta.url))
 
 /** Returns packages and scripts that an installation must not contain. */
 const strangers = ({ name, sdks, scripts = [] }: Installation, folder: string): ReadonlyArray<string> => {
@@ -95,23 +100,42 @@ const strangers = ({ name, sdks, scripts = [] }: Installation, folder: string): 
   ]
 }
 
-const made = (installation: Installation): Promise<ReadonlyArray<string>> =>
+/** Runs a command in an installation. */
+const used = async (name: string, folder: string, command: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
+  const { code, output } = await run(command, { cwd: folder })
+  return code === 0 && output.trim() !== "" ? [] : [`${name}: "${command.join(" ")}" ended with ${code}:\n${output}`]
+}
+
+/** Installs packages in a project that has the core, and uses them. */
+const made = (installation: Installation, core: string): Promise<ReadonlyArray<string>> =>
   inProject(async (folder) => {
-    const { command, name, packages, program } = installation
-    if (program !== undefined) fs.copyFileSync(path.join(programs, program), path.join(folder, program))
+    const { commands, name, packages, programs = [] } = installation
+    const linked = await run(["cp", "-Rl", "node_modules", folder], { cwd: core })
+    if (linked.code !== 0) return [`${name}: cp failed:\n${linked.output}`]
+    // npm writes these in place.
+    fs.rmSync(path.join(folder, "node_modules/.package-lock.json"))
+    for (const file of ["package.json", "package-lock.json"]) {
+      fs.copyFileSync(path.join(core, file), path.join(folder, file))
+    }
+    for (const program of programs) fs.copyFileSync(path.join(home, program), path.join(folder, program))
     const installed = await install(folder, tarballsOf(packages))
     if (installed.code !== 0) return [`${name}: npm install failed:\n${installed.output}`]
-    const strange = strangers(installation, folder)
-    const answered = await run(command, { cwd: folder })
-    return answered.code === 0 && answered.output.trim() !== ""
-      ? strange
-      : [`${name}: "${command.join(" ")}" ended with ${answered.code}:\n${answered.output}`]
+    const problems = [...strangers(installation, folder)]
+    for (const command of commands) problems.push(...(await used(name, folder, command)))
+    return problems
   })
 
-/** Packs the packages and checks each installation. */
+/**
+ * Packs the packages and checks each installation. All of them contain the core, so it is installed once, and each project
+ * starts with hard links to its files.
+ */
 export const check = async (): Promise<Report> => {
   await pack()
-  const found: Array<ReadonlyArray<string>> = []
-  for (const installation of installations) found.push(await made(installation))
-  return { passed: found.filter((problems) => problems.length === 0).length, problems: found.flat() }
+  return inProject(async (core) => {
+    const installed = await install(core, tarballsOf(["@divisi/core"]))
+    if (installed.code !== 0) return { passed: 0, problems: [`npm install failed:\n${installed.output}`] }
+    const found: Array<ReadonlyArray<string>> = []
+    for (const installation of installations) found.push(await made(installation, core))
+    return { passed: found.filter((problems) => problems.length === 0).length, problems: found.flat() }
+  })
 }
