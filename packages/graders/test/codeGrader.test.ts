@@ -46,7 +46,7 @@ print(json.dumps([printed(texts) for texts in json.loads(__order__)]))`
     const order = JSON.stringify(sums.map(([answer]) => candidates(answer)))
     const execution = await run(Sandbox.run(sandbox, { code: program, order, limits: { wallMillis: 60_000 } }))
     const printed = JSON.parse(execution.type === "finished" ? execution.stdout.trim().split("\n").at(-1)! : "[]")
-    const rungs = sums.map(([answer], at) => [
+    const rungs: typeof sums = sums.map(([answer], at) => [
       answer,
       printed[at] === null ? "unparsed" : printed[at] === "5\n" ? "tests" : "wrong-answer"
     ])
