@@ -10,12 +10,25 @@ import { defined } from "@divisi/core/Fields"
 import type { Task } from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 
+/** Why a text has no answer. */
+export interface Absence {
+  /**
+   * `none`: the text states no value. `unasserted`: it only mentions one. `retracted`: it takes its answer back, or may do
+   * so. `several`: it gives different answers.
+   */
+  readonly kind: "none" | "unasserted" | "retracted" | "several"
+  /** The parts of the text that decided: the mentioned value, the answer and its retraction, or the answers. */
+  readonly quotes: ReadonlyArray<string>
+}
+
 /** A verdict on an answer, with the details behind it. */
 export interface Verdict extends Grader.Grade {
   /** The extracted answer. Undefined if the text does not contain one, in which case it is wrong. */
   readonly extracted?: string | undefined
   /** The rule that decided, such as `rational`. `unparsed` if no answer could be extracted. */
   readonly rung: string
+  /** Why `extracted` is missing. Set by graders of mathematics. */
+  readonly absence?: Absence | undefined
 }
 
 /** A grader that returns detailed verdicts. */
@@ -31,17 +44,29 @@ export const make = (parts: {
   readonly rung: string
   readonly extracted?: string | undefined
   readonly explanation?: string | undefined
+  readonly absence?: Absence | undefined
 }): Verdict =>
   defined({
     correct: parts.correct,
     score: parts.correct ? 1 : 0,
     rung: parts.rung,
     extracted: parts.extracted,
-    explanation: parts.explanation
+    explanation: parts.explanation,
+    absence: parts.absence
   })
 
 /** The verdict for a text without an answer: wrong, with the rung `unparsed`. */
 export const unparsed: Verdict = make({ correct: false, rung: "unparsed", explanation: "the text gives no answer" })
+
+const described = ({ kind, quotes }: Absence): string => {
+  const [first, second] = quotes.map((quote) => JSON.stringify(quote))
+  if (kind === "unasserted") return `the text mentions ${first} but does not assert it as its answer`
+  if (kind === "retracted") return `the text may retract its answer ${first} in ${second}`
+  return kind === "several" ? `the text gives different answers, ${first} and ${second}` : "the text gives no answer"
+}
+
+/** Creates the verdict for a text without an answer: wrong, with the rung `unparsed` and the reason. */
+export const absent = (absence: Absence): Verdict => make({ ...unparsed, explanation: described(absence), absence })
 
 /**
  * Creates a grader from a comparison of the task's reference (first argument) with an answer. Fails with a

@@ -67,6 +67,21 @@ describe("extraction", () => {
     assert.isUndefined(MathAnswer.extract(""))
     assert.isUndefined(MathAnswer.extract("I went on for long and then gave up on this question."))
   })
+
+  it("says why a text has no answer, and quotes it", () => {
+    const absences = {
+      "The answer is \\boxed{391}. Wait, that is wrong.": {
+        kind: "retracted",
+        quotes: ["391", "Wait, that is wrong."]
+      },
+      "So x is 5. No, that's wrong.": { kind: "retracted", quotes: ["5", "No, that's wrong."] },
+      "The answer is 6. The answer is 8.": { kind: "several", quotes: ["6", "8"] },
+      "Is it \\boxed{7}? I doubt it.": { kind: "unasserted", quotes: ["7"] },
+      "": { kind: "none", quotes: [] }
+    }
+    for (const [text, absence] of Object.entries(absences))
+      assert.deepStrictEqual<unknown>(MathAnswer.find(text), absence)
+  })
 })
 
 describe("the ladder", () => {
@@ -84,6 +99,9 @@ describe("the ladder", () => {
       assert.deepStrictEqual(yield* rungOf("(x+1)^2", "x^2+2x+1"), [true, "identity"])
       assert.deepStrictEqual(yield* rungOf("385", "\\sum_{k=1}^{10} k^2"), [true, "algebra"])
       assert.deepStrictEqual(yield* rungOf("5", "I gave up on it, really."), [false, "unparsed"])
+      const { absence, explanation } = yield* grade("6", "The answer is 6. The answer is 8.")
+      assert.strictEqual(absence?.kind, "several")
+      assert.strictEqual(explanation, 'the text gives different answers, "6" and "8"')
     })
   )
 

@@ -45,8 +45,8 @@ const pairOf = (line: string): Pair => {
   }
 }
 
-const toJson = ({ correct, explanation, extracted, rung }: Verdict.Verdict): string =>
-  JSON.stringify({ correct, rung, extracted, explanation })
+const toJson = ({ absence, correct, explanation, extracted, rung }: Verdict.Verdict): string =>
+  JSON.stringify({ correct, rung, extracted, explanation, absence })
 
 const gradePair = (grader: Verdict.AnswerGrader, gold: string, answer: string, question = "") =>
   grader.grade(Task.make({ id: "answer", question, reference: gold }), answer)

@@ -20,6 +20,7 @@ import {
 import { opinion } from "../internal/assertion/signals.ts"
 import { numeralOf, withDigits, withMixed, withScales } from "../internal/numerals.ts"
 import { spoken } from "../internal/spoken.ts"
+import type { Absence } from "../Verdict.ts"
 import { calculationIn } from "./Calculation.ts"
 import { conclusion, isCheck, isCut, isInstruction, statedWords, withoutChecks } from "./Conclusion.ts"
 import { decideText } from "./Ladder.ts"
@@ -278,16 +279,29 @@ const repeats = (later: string, answer: string): boolean => {
   return !/[\w.,]$/.test(whole.slice(0, at)) && !/^(?:[\w^!]|[.,]\d)/.test(whole.slice(at + part.length))
 }
 
+/** Returns a part of a text in one line. */
+const quote = (text: string): string => {
+  const line = text.replace(/\s+/g, " ").trim()
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line
+}
+
+/** The absence of an answer that the text behind it retracts. */
+const retracted = (content: string, tail: string): Absence => ({
+  kind: "retracted",
+  quotes: [quote(content), quote(tail.replace(/^[\s.$)}*_\]]+/, ""))]
+})
+
 /** Returns the last claim, unless the text retracts it or also asserts a different answer. */
-const decided = (text: string, plain: string, claims: ReadonlyArray<Claim>): Claim | undefined => {
+const decided = (text: string, plain: string, claims: ReadonlyArray<Claim>): Claim | Absence => {
   const last = claims.at(-1)!
   const tail = text.slice(last.end)
   const later = afterthought(tail, last.isMark)
   if (later !== undefined && !repeats(later, last.content)) return { ...last, content: later }
-  if (last.content === "" || isRetracted(plain, last.end)) return undefined
+  if (last.content === "" || isRetracted(plain, last.end)) return retracted(last.content, tail)
   const marked = claims.findLast(({ isMark }) => isMark)
   if (marked !== undefined && marked !== last && repeats(last.content, marked.content)) return marked
-  return claims.slice(0, -1).some((one) => isRival(plain, one, last)) ? undefined : last
+  const rival = claims.slice(0, -1).find((one) => isRival(plain, one, last))
+  return rival === undefined ? last : { kind: "several", quotes: [quote(rival.content), quote(last.content)] }
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -681,26 +695,55 @@ const fromMark = (content: string): string => (isSentence(content) ? (inSentence
  * ```
  */
 export const extract = (text: string): string | undefined => {
-  const said = withoutChecks(
+  const found = find(text)
+  return "answer" in found ? found.answer : undefined
+}
+
+/** Like {@link extract}, but returns the reason if a text has no answer. */
+export const find = (text: string): { readonly answer: string } | Absence => {
+  const said = visible(text)
+  const found = search(said)
+  if (typeof found === "string") return { answer: found }
+  return found ?? absenceIn(said)
+}
+
+/** Returns the text without reasoning, checks and markup that does not matter. */
+const visible = (text: string): string =>
+  withoutChecks(
     withoutSign(
       withoutContrast(
         withoutFence(withoutEndMark(withoutTail(inPlainSigns(withoutStruck(withoutCommands(spoken(text)))))))
       )
     )
   )
+
+/** Returns why prose has no answer. */
+const absenceIn = (said: string): Absence => {
+  const stated = conclusion(said.slice(0, lastValueEnd(said)), false)
+  if (stated === undefined) return { kind: "none", quotes: [] }
+  const plain = masked(said, [stated])
+  return isAsserted(plain, stated) && isRetracted(plain, stated.end)
+    ? retracted(stated.content, said.slice(stated.end))
+    : { kind: "unasserted", quotes: [quote(stated.content)] }
+}
+
+const search = (said: string): string | Absence | undefined => {
   const { claims, mentions, plain } = read(said)
   const marks = claims.some(({ isMark }) => isMark)
   const clear = claims.filter((one) => one.isMark || isClear(said, one))
   if (marks || clear.length > 0) {
     const found = decided(said, plain, clear)
-    if (found !== undefined && mentions.some((one) => one.start >= found.end && isSame(one.content, found.content))) {
-      return undefined
-    }
-    if (found === undefined) return undefined
+    if ("kind" in found) return found
+    const denied = mentions.find((one) => one.start >= found.end && isSame(one.content, found.content))
+    if (denied !== undefined) return retracted(found.content, said.slice(found.end))
     return found.isMark ? fromMark(found.content) : fromLabel(found.content)
   }
   const unclear = claims.at(-1)
-  if (unclear !== undefined) return isRetracted(plain, unclear.end) ? undefined : fromLabel(unclear.content)
+  if (unclear !== undefined) {
+    return isRetracted(plain, unclear.end)
+      ? retracted(unclear.content, said.slice(unclear.end))
+      : fromLabel(unclear.content)
+  }
   const mentioned = mentions.reduce((most, { end }) => Math.max(most, end), 0)
   // Mentioned answers do not count, but the text after them may contain an answer.
   const rest =
@@ -710,11 +753,13 @@ export const extract = (text: string): string | undefined => {
           .slice(mentioned)
           .replace(/^[^\n.!?。]*[.!?。]?/, "")
           .trim()
-  if (rest === "") return undefined
-  if (mentioned > 0) {
-    const found = inProse(rest)
-    return found === undefined || mentions.some(({ content }) => isSame(content, found)) ? undefined : found
+  const last = mentions.at(-1)
+  if (last !== undefined) {
+    const found = rest === "" ? undefined : inProse(rest)
+    const isNew = found !== undefined && !mentions.some(({ content }) => isSame(content, found))
+    return isNew ? found : { kind: "unasserted", quotes: [quote(last.content)] }
   }
+  if (rest === "") return undefined
   const result = calculated(said)
   if (result !== undefined) return result
   const several = assigned(said)

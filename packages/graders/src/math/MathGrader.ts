@@ -148,17 +148,19 @@ export const make = (options: Options = {}): Verdict.AnswerGrader => {
 
 const grading = (options: Options): Verdict.AnswerGrader => ({
   ...Verdict.graderEffect(options.name ?? "math", (reference, answer, task) => {
-    const extracted = MathAnswer.extract(answer)
+    const found = MathAnswer.find(answer)
     const gold = golden(reference)
     // Gold answers such as "odd $n$" are equal as written, although extraction would truncate them.
-    if (extracted !== answer && answer.length < 60 + 3 * gold.length && isSameText(gold, answer, strict)) {
+    const isWhole = "answer" in found && found.answer === answer
+    if (!isWhole && answer.length < 60 + 3 * gold.length && isSameText(gold, answer, strict)) {
       return Effect.succeed(Verdict.make({ correct: true, rung: "text", extracted: answer }))
     }
     const words = wordsOf(gold)
     if (words !== undefined && MathAnswer.states(answer, words)) {
       return Effect.succeed(Verdict.make({ correct: true, rung: "text", extracted: words }))
     }
-    if (extracted === undefined) return Effect.succeed(Verdict.unparsed)
+    if (!("answer" in found)) return Effect.succeed(Verdict.absent(found))
+    const extracted = found.answer
     const rules = { ...options, isClock: options.isClock ?? asksForTime.test(Task.question(task)) }
     const decision = compare(gold, extracted, rules)
     return Effect.mapBoth(proveOpen(decision, gold, extracted, options), {
