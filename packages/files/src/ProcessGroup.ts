@@ -1,8 +1,9 @@
 /**
  * Starts programs as leaders of process groups, so that they and all of their child processes can be stopped together.
  *
- * A group ends as a whole: if it is stopped, if its leader ends, or if this process ends, even by `kill -9`. On
- * Windows, which has no process groups, `taskkill /T` ends the tree of processes.
+ * A group ends as a whole: if it is stopped, if its leader ends, or if this process ends, even by `kill -9`. On Linux,
+ * members that have left the group end with it, too, unless they have left the session and outlive their parents, as
+ * daemons do. On Windows, which has no process groups, `taskkill /T` ends the tree of processes.
  */
 import {
   type ChildProcess,
@@ -17,7 +18,7 @@ import { fileURLToPath } from "node:url"
 import { Options as Tables } from "@divisi/core"
 import * as Platform from "./internal/platform.ts"
 
-const { hasGroups, inShell, leader, signal: signalGroup } = Platform.current
+const { hasGroups, inShell, leader, signal: signalGroup, signalStray, strays } = Platform.current
 
 /** Time between SIGTERM and SIGKILL, in milliseconds. */
 const defaultGraceMillis = 2_000
@@ -37,9 +38,20 @@ const stopping = new WeakSet<ChildProcess>()
 // The guard
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Reads the groups that begin and end; when the pipe ends, this process has ended, and its groups are ended. */
+/**
+ * Reads the groups that begin and end; when the pipe ends, this process has ended, and its groups are ended. Members of
+ * their sessions in other groups are found by the sixth field of /proc/PID/stat.
+ */
 const guardScript = `
 g=' '
+end() {
+  for f in /proc/[0-9]*/stat; do
+    { read -r line < "$f"; } 2>/dev/null || continue
+    set -- "$1" \${line##*) }
+    case "$g" in *" $5 "*) f=\${f#/proc/}; kill -"$1" "\${f%/stat}" ;; esac
+  done
+  for id in $g; do kill -"$1" -$id; done
+}
 while read -r what id; do
   case $what in
     +) case "$g" in *" $id "*) ;; *) g="$g$id " ;; esac ;;
@@ -47,9 +59,9 @@ while read -r what id; do
   esac
 done
 [ "$g" = ' ' ] && exit
-for id in $g; do kill -TERM -$id; done
+end TERM
 sleep ${defaultGraceMillis / 1000}
-for id in $g; do kill -KILL -$id; done
+end KILL
 `
 
 let guard: ChildProcess | undefined
@@ -152,13 +164,16 @@ const forget = (child: ChildProcess): void => {
 /** Sends a signal to all members. Returns whether there are any. */
 const send = ({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean => signalGroup(pid!, signal)
 
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null
+
 /** Kills a group immediately. Does nothing if the group has ended, because its id may have been reused. */
 export const kill = (child: ChildProcess): void => {
   if (child.pid === undefined || !running.has(child)) return
+  const descendants = hasEnded(child) ? [] : strays(child.pid)
   if (!send(child, "SIGKILL")) child.kill("SIGKILL")
+  // A member may have left the group just before the signal.
+  for (const stray of [...descendants, ...strays(child.pid)]) signalStray(stray, "SIGKILL")
 }
-
-const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null
 
 const wait = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
 
@@ -176,14 +191,18 @@ export const ended = (child: ChildProcess, millis: number): Promise<boolean> =>
 /** Stops a group: sends SIGTERM to all members, and SIGKILL after a grace period. Default: 2,000 ms. */
 export const stop = async (child: ChildProcess, graceMillis: number = defaultGraceMillis): Promise<void> => {
   if (child.pid === undefined || !running.has(child)) return
+  const left = strays(child.pid)
   if (!stopping.has(child)) {
     stopping.add(child)
     send(child, "SIGTERM")
+    for (const stray of left) signalStray(stray, "SIGTERM")
   }
   const deadline = performance.now() + graceMillis
   await ended(child, graceMillis)
-  while (hasGroups && performance.now() < deadline && send(child, 0)) await wait(10)
+  const isRunning = () => send(child, 0) || left.some((stray) => signalStray(stray, 0))
+  while (hasGroups && performance.now() < deadline && isRunning()) await wait(10)
   kill(child)
+  for (const stray of left) signalStray(stray, "SIGKILL")
   stopping.delete(child)
   if (await ended(child, outputMillis)) forget(child)
 }

@@ -29,7 +29,7 @@ describe.skipIf(process.platform === "win32")("a group", () => {
       const pids = await new Promise<ReadonlyArray<number>>((resolve) => {
         owner.stdout.setEncoding("utf8").once("data", (text: string) => resolve(numbers(text)))
       })
-      assert.strictEqual(pids.length, 3)
+      assert.strictEqual(pids.length, process.platform === "linux" ? 4 : 3)
       if (how.startsWith("SIG")) owner.kill(how as NodeJS.Signals)
       await ended
       await gone(pids)
@@ -86,6 +86,19 @@ describe.skipIf(process.platform === "win32")("a command", () => {
     assert.strictEqual(reason, "no longer wanted")
     const never = await ProcessGroup.run("echo ran", { signal: aborted.signal }).catch((error: Error) => error.message)
     assert.strictEqual(never, "no longer wanted")
+  })
+
+  it.skipIf(process.platform !== "linux")("is stopped with members of other groups and sessions", async () => {
+    const member = `sh -c 'echo $$; exec sleep 600'`
+    for (const command of [`timeout 600 ${member}`, `setsid ${member}`, `timeout 600 setsid ${member}`]) {
+      const child = ProcessGroup.start(["sh", "-c", `${command}; echo no`], { stdio: ["ignore", "pipe", "ignore"] })
+      const printed = await new Promise<string>((resolve) => child.stdout!.setEncoding("utf8").once("data", resolve))
+      await ProcessGroup.stop(child)
+      await gone(numbers(printed))
+    }
+    // This shell ends by itself.
+    const { output } = await ProcessGroup.run(`timeout 600 ${member} & sleep 0.3; exit 0`)
+    await gone(numbers(output))
   })
 
   it("is given its input, need not read it, and keeps the end of what it prints", async () => {
