@@ -70,9 +70,12 @@ const use = async (url: string) => {
     model: "divisi",
     messages: [{ role: "user", content: `${user}: break` }]
   })
+  const named = { model: `${marker} as a model`, messages: [{ role: "user", content: user }] }
+  const unknown = await post(`${url}/chat/completions`, named)
   return {
     answers,
     broken,
+    unknown,
     store: response.store,
     retrieved: await get(`${url}/responses/${response.id}`),
     continued: await post(`${url}/responses`, { model: "divisi", input: user, previous_response_id: response.id }),
@@ -147,6 +150,7 @@ describe("divisi serve --content", () => {
     }
     assert.deepStrictEqual(seen.marked, [])
     assert.isAbove(seen.broken.status, 399)
+    assert.strictEqual(seen.unknown.status, 404)
     assert.include(seen.logged, '"event":"request"')
     assert.include(seen.exported, "invoke_workflow")
     for (const text of [seen.logged, seen.exported, seen.metrics.text, seen.listed.text, seen.one.text]) {

@@ -326,7 +326,9 @@ export const make = Effect.fnUntraced(function* (
     isDraining: () => isDraining,
     defects,
     log: (logged) => {
-      const entry = content === "none" ? { ...logged, providerMessage: undefined } : logged
+      // A name that is not a model can be any text of the request.
+      const model = () => (logged.model === undefined ? undefined : offer.modelOf(logged.model))
+      const entry = content === "none" ? { ...logged, model: model(), providerMessage: undefined } : logged
       for (const log of [metrics.log, options.log]) {
         try {
           log?.(entry)
