@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process"
 import fs from "node:fs"
 import path from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { crc32 } from "node:zlib"
 import type { Journal } from "@divisi/core"
 import { assert, describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -149,6 +150,22 @@ describe("a journal on disk", () => {
       expect(reason).toMatchObject({ _tag: "Damaged", detail: "entries of run a from 1 on" })
       expect((yield* reasonOf(journal.read("c")))._tag).toBe("Damaged")
       expect((yield* journal.read("b")).length).toBe(3)
+    })
+  )
+
+  it.live("reports entries that are not a list as damaged, even if their checksum is right", () =>
+    Effect.gen(function* () {
+      for (const entries of ["{nope", "null", "{}", '"text"', ""]) {
+        const file = fresh()
+        yield* Effect.scoped(Effect.flatMap(DiskJournal.make({ file }), (journal) => write(journal, "a", 2, "abc")))
+        const database = new DatabaseSync(file)
+        const update = database.prepare("UPDATE batches SET entries = ?, sum = ? WHERE run = 1 AND seq = 1")
+        update.run(entries, crc32(entries, crc32("a 1")))
+        database.close()
+        const journal = yield* DiskJournal.make({ file })
+        const reason = yield* reasonOf(journal.read("a"))
+        expect(reason).toMatchObject({ _tag: "Damaged", detail: "entries of run a from 1 on" })
+      }
     })
   )
 

@@ -84,6 +84,15 @@ export class Torn extends Error {}
 /** SQLite has no checksums of its own: a flipped bit in a text would be another answer. */
 const sumOf = (run: string, seq: number, text: string): number => crc32(text, crc32(`${run} ${seq}`))
 
+const entriesIn = (text: string): ReadonlyArray<Journal.Entry> | undefined => {
+  try {
+    const entries: unknown = JSON.parse(text)
+    return Array.isArray(entries) ? entries : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** The statements of one open file. They throw SQLite's errors, and {@link Torn}. */
 export interface JournalTable {
   /** Claims a run for an owner. Returns the current owner instead, unless that one is dead or loses the run. */
@@ -195,8 +204,8 @@ export const make = (database: DatabaseSync): JournalTable => {
       const start = next
       const entries = batches.flatMap(({ entries, seq, sum }) => {
         const text = String(entries)
-        if (seq !== next || sumOf(run, next, text) !== sum) throw new Torn(`entries of run ${run} from ${next} on`)
-        const read: ReadonlyArray<Journal.Entry> = JSON.parse(text)
+        const read = seq === next && sumOf(run, next, text) === sum ? entriesIn(text) : undefined
+        if (read === undefined) throw new Torn(`entries of run ${run} from ${next} on`)
         next += read.length
         return read
       })
