@@ -43,6 +43,11 @@ export interface Step<State> {
 export interface Protocol<Event, State> {
   readonly initial: State
   readonly next: (state: State, event: Event) => Step<State>
+  /**
+   * Folds events that arrived together, with the same result as `next` for each of them, except that consecutive texts
+   * may be one part. Default: `next` for each event.
+   */
+  readonly all?: ((state: State, events: ReadonlyArray<Event>) => Step<State>) | undefined
   /** Returns the finish reason once the vendor has marked the answer as complete. Later errors do not fail the call. */
   readonly finishReason: (state: State) => FinishReason | undefined
   /**
@@ -143,8 +148,9 @@ const mostWarnings = 8
 /** Maximum number of content kinds for which an answer gets notices. */
 const mostOmitted = 8
 
-/** Number of parts to buffer. */
+/** Number of parts to buffer, and of their characters. */
 const capacity = 256
+const characterCapacity = 2 ** 18
 
 /** Schedules a function to run after the current packet has been processed, or slightly earlier outside of Node. */
 const later: (run: () => void) => void = globalThis.process?.nextTick ?? queueMicrotask
@@ -158,6 +164,8 @@ class Reader<Event, State> {
   readonly #controller = new AbortController()
   #parts: Array<WorkerPart> = []
   #characters = 0
+  /** Number of characters in `#parts`. */
+  #waiting = 0
   #state: State
   /** How the stream ends once the buffer is empty. */
   #ending: Ending | undefined
@@ -225,21 +233,40 @@ class Reader<Event, State> {
     }
     for await (const packet of packets) {
       this.#heardAt = performance.now()
-      for (const event of packet) if (this.#take(event)) await this.#pause()
+      const step = this.#folded(packet)
+      if (step !== undefined) {
+        if (this.#apply(step)) await this.#pause()
+      } else for (const event of packet) if (this.#take(event)) await this.#pause()
       if (this.#hasLeft) return
+    }
+  }
+
+  /** Folds the events of a packet at once. Events that cannot be read are left to `#take`, for those before them. */
+  #folded(packet: ReadonlyArray<Event>): Step<State> | undefined {
+    const { all } = this.#call.protocol
+    if (all === undefined || this.#ending !== undefined) return undefined
+    try {
+      return all(this.#state, packet)
+    } catch {
+      return undefined
     }
   }
 
   /** Processes an event. Returns whether parts must be consumed before the next one. */
   #take(event: Event): boolean {
     if (this.#ending !== undefined) return false
-    const { protocol } = this.#call
     let step: Step<State>
     try {
-      step = protocol.next(this.#state, event)
+      step = this.#call.protocol.next(this.#state, event)
     } catch (error) {
       throw error instanceof VendorError.Failure ? error : VendorError.unreadable("an event has an unknown shape")
     }
+    return this.#apply(step)
+  }
+
+  /** Applies what one or more events add. Returns whether parts must be consumed before the next event. */
+  #apply(step: Step<State>): boolean {
+    const { protocol } = this.#call
     const { failure, omitted, parts, state, warning } = step
     this.#state = state
     if (omitted !== undefined) this.#omit(omitted)
@@ -247,7 +274,7 @@ class Reader<Event, State> {
     this.#add(parts)
     if (failure !== undefined) this.#refuse(failure)
     else if (protocol.isOver?.(state) === true) this.#leave()
-    return this.#ending === undefined && this.#parts.length >= capacity
+    return this.#ending === undefined && (this.#parts.length >= capacity || this.#waiting >= characterCapacity)
   }
 
   #omit(kinds: ReadonlyArray<string>) {
@@ -272,8 +299,14 @@ class Reader<Event, State> {
   #add(parts: ReadonlyArray<WorkerPart>) {
     if (parts.length === 0) return
     for (const part of parts) {
-      if (part.type === "text" || part.type === "reasoning") this.#characters += part.text.length
-      else if (part.type === "tool-call") this.#characters += part.name.length + part.arguments.length
+      const characters =
+        part.type === "text" || part.type === "reasoning"
+          ? part.text.length
+          : part.type === "tool-call"
+            ? part.name.length + part.arguments.length
+            : 0
+      this.#characters += characters
+      this.#waiting += characters
       this.#parts.push(this.#tools === undefined ? part : this.#named(part, this.#tools))
     }
     if (this.#wake !== undefined) this.#notify()
@@ -290,6 +323,7 @@ class Reader<Event, State> {
     if (this.#parts.length === 0) return this.#ending
     const parts = this.#parts as Parts
     this.#parts = []
+    this.#waiting = 0
     this.#resume()
     return this.#warnings.length === 0 ? Effect.succeed(parts) : Effect.as(this.#warn(), parts)
   }

@@ -484,20 +484,37 @@ const foreign = (state: State, event: Json.Fields): Step<State> => {
   return { state: hasWords ? { ...state, foreign: event } : state, parts: nothing }
 }
 
-/** Folds a list of chunks that arrived together. */
+/** Folds a list of chunks that arrived together. The texts of consecutive chunks become one part. */
 const nextOf = (before: State, events: ReadonlyArray<unknown>, options: Options): Step<State> => {
   const parts: Array<WorkerPart> = []
   const omitted: Array<string> = []
   let warning: string | undefined
-  let step: Step<State> = { state: before, parts }
+  let failure: WorkerErrorReason | undefined
+  let state = before
+  let run = ""
+  const endRun = () => {
+    if (run === "") return
+    state = { ...state, text: state.text + run }
+    parts.push({ type: "text", text: run })
+    run = ""
+  }
   for (const event of events) {
-    step = next(step.state, event, options)
+    const text = state.hasFirst && state.model !== undefined ? textIn(event, options) : undefined
+    if (text !== undefined) {
+      run += text
+      continue
+    }
+    endRun()
+    const step = next(state, event, options)
+    state = step.state
     for (const part of step.parts) parts.push(part)
     for (const kind of step.omitted ?? none) omitted.push(kind)
     warning ??= step.warning
-    if (step.failure !== undefined) break
+    failure = step.failure
+    if (failure !== undefined) break
   }
-  return { ...step, parts, omitted, warning }
+  endRun()
+  return { state, parts, omitted, warning, failure }
 }
 
 /** Chunk fields that carry no content, and the fields that contain the text. */
@@ -507,26 +524,25 @@ const plainFields = {
   delta: new Set(["role", "content"])
 } as const
 
-const hasOnly = (fields: Json.Fields, names: ReadonlySet<string>): boolean => {
-  for (const name in fields) if (!names.has(name) && fields[name] !== null) return false
-  return true
-}
-
-/** Returns the text of a chunk that contains nothing else, which is the most common case. Otherwise `undefined`. */
-const plainText = (chunk: Json.Fields): string | undefined => {
+/**
+ * Returns the text of a chunk that contains nothing else, which is the most common case. Otherwise `undefined`. It calls
+ * no other function, because an answer has hundreds of such chunks.
+ */
+const textIn = (event: unknown, { thinkTags }: Options): string | undefined => {
+  if (thinkTags === true || typeof event !== "object" || event === null) return undefined
+  const chunk = event as Json.Fields
   const { choices, usage } = chunk
   if (!Array.isArray(choices) || choices.length !== 1 || (usage ?? undefined) !== undefined) return undefined
-  const choice = Json.fields(choices[0])
-  const delta = Json.fields(choice.delta)
+  const choice: Json.Fields = choices[0] ?? {}
+  const delta = (choice.delta ?? {}) as Json.Fields
   const { content } = delta
-  const isPlain =
-    typeof content === "string" &&
-    !(Number(choice.index) > 0) &&
-    (choice.finish_reason ?? undefined) === undefined &&
-    hasOnly(chunk, plainFields.chunk) &&
-    hasOnly(choice, plainFields.choice) &&
-    hasOnly(delta, plainFields.delta)
-  return isPlain ? content : undefined
+  if (typeof content !== "string" || Number(choice.index) > 0 || (choice.finish_reason ?? undefined) !== undefined) {
+    return undefined
+  }
+  for (const name in chunk) if (!plainFields.chunk.has(name) && chunk[name] !== null) return undefined
+  for (const name in choice) if (!plainFields.choice.has(name) && choice[name] !== null) return undefined
+  for (const name in delta) if (!plainFields.delta.has(name) && delta[name] !== null) return undefined
+  return content
 }
 
 /** Stores a chunk without the first choice. */
@@ -581,7 +597,7 @@ const next = (before: State, event: unknown, options: Options): Step<State> => {
   if (event === done) return { state: { ...before, isDone: true }, parts: nothing }
   if (Array.isArray(event)) return nextOf(before, event, options)
   const given = Json.object(event, "an event")
-  const text = options.thinkTags === true ? undefined : plainText(given)
+  const text = textIn(given, options)
   if (text !== undefined) {
     const state = before.hasFirst && before.model !== undefined ? before : begun(before, given, given)
     if (text === "") return { state, parts: nothing }
@@ -655,6 +671,7 @@ export const protocol = (options: Options = {}): Protocol<unknown, State> => {
   return {
     initial,
     next: (state, event) => next(state, event, options),
+    all: (state, events) => nextOf(state, events, options),
     failed: (state) => end(state).state.failure,
     finishReason: (state) => finishReason(end(state).state, options),
     last: (state) => {
