@@ -76,12 +76,6 @@ const objectOf = (value: unknown): JsonObject => {
   throw new ApiError({ kind: "invalid-request", message: "The request body must be a JSON object." })
 }
 
-/**
- * Whether a text contains no valid non-ASCII UTF-8. Windows PowerShell sends each non-ASCII letter as a single byte
- * (yzwijsen/chatgpt-powershell#4).
- */
-const isBroken = (text: string): boolean => text.includes("\ufffd") && !/[^\0-\x7f\ufffd]/.test(text)
-
 /** Parses a body in steps. Long inline images and files are decoded separately and bypass the JSON parser. */
 function* read(pieces: Pieces, media: JsonScan["media"]): Steps.Steps<JsonObject> {
   const texts = new Map<string, string>()
@@ -103,7 +97,7 @@ function* read(pieces: Pieces, media: JsonScan["media"]): Steps.Steps<JsonObject
   json += yield* pieces.text(at, pieces.size)
   const isLarge = pieces.size >= largeBytes
   if (isLarge) yield
-  if (media.length === 0 && isBroken(json)) json = (yield* pieces.latin()) ?? json
+  if (media.length === 0 && pieces.isBroken) json = (yield* pieces.latin()) ?? json
   pieces.clear()
   if (isLarge) yield
   return objectOf(yield* parsed(json, texts, isLarge))

@@ -5,10 +5,10 @@
 import type { Steps } from "../wire/Steps.ts"
 
 /** Number of values parsed in one step. */
-const stepValues = 500
+const stepValues = 250
 
 /** Number of characters of a long string parsed in one step. */
-const stepCharacters = 2 ** 16
+const stepCharacters = 2 ** 15
 
 /** Length of the longest escape sequence, `\u0000`. */
 const escapeCharacters = 6

@@ -13,7 +13,7 @@ const smallestBlock = 2 ** 12
 const largestBlock = 2 ** 20
 
 /** Number of bytes decoded in one step. */
-const stepBytes = 2 ** 18
+const stepBytes = 2 ** 17
 
 /** The buffered bytes of one body. */
 export class Pieces {
@@ -21,6 +21,8 @@ export class Pieces {
   /** Number of unused bytes in the last block. */
   #free = 0
   #size = 0
+  #hasInvalid = false
+  #hasLetters = false
 
   /** Total number of bytes. */
   get size(): number {
@@ -66,19 +68,39 @@ export class Pieces {
     this.#size = 0
   }
 
+  /**
+   * Whether the decoded bytes include invalid UTF-8, but no valid letter beyond ASCII. Windows PowerShell sends each
+   * such letter as a single byte (yzwijsen/chatgpt-powershell#4).
+   */
+  get isBroken(): boolean {
+    return this.#hasInvalid && !this.#hasLetters
+  }
+
+  /** Examines decoded text. Each piece is examined by itself, because the whole text is long. */
+  #examined(text: string, bytes: number): string {
+    this.#hasInvalid ||= text.includes("\ufffd")
+    // Most pieces have a character per byte, and are not searched. A piece may begin with the rest of a letter.
+    const isShorter = text.length < bytes || text.charCodeAt(0) > 0x7f
+    this.#hasLetters ||= isShorter && /[^\0-\x7f\ufffd]/.test(text)
+    return text
+  }
+
   /** Decodes the bytes from `from` up to `to` as text, in steps. */
   *text(from: number, to: number): Steps<string> {
     const [first] = this.#blocks
-    if (first !== undefined && to <= first.length && to - from <= stepBytes) return first.toString("utf8", from, to)
+    if (first !== undefined && to <= first.length && to - from <= stepBytes) {
+      return this.#examined(first.toString("utf8", from, to), to - from)
+    }
     const decoder = new StringDecoder("utf8")
     let text = ""
     for (const part of this.#parts(from, to)) {
       for (let at = 0; at < part.length; at += stepBytes) {
-        text += decoder.write(part.subarray(at, at + stepBytes))
+        const bytes = part.subarray(at, at + stepBytes)
+        text += this.#examined(decoder.write(bytes), bytes.length)
         yield
       }
     }
-    return text + decoder.end()
+    return text + this.#examined(decoder.end(), 0)
   }
 
   /** Whether the bytes from `from` up to `to` include a byte. */

@@ -259,12 +259,19 @@ export const partsOf = (value: unknown, field: string, reading: Reading, role: R
   throw invalid(field, `${field} must be a string or a list of parts, not ${Options.kindOf(value)}.`)
 }
 
+const concatenated = (parts: ReadonlyArray<{ readonly text: string }>): string => {
+  let all = ""
+  for (const [at, { text }] of parts.entries()) all += at === 0 ? text : `\n${text}`
+  return all
+}
+
 /** Returns content as a list of parts. */
 export const listOf = (content: Content): Parts => (typeof content === "string" ? textPart(content) : content)
 
 /** Returns parts as content: a string if all parts are text. */
 export const contentOf = (parts: Parts): Content => {
-  if (parts.every((part) => part.type === "text")) return parts.map(({ text }) => text).join("\n")
+  // Concatenation does not copy long texts, as `join` does.
+  if (parts.every((part) => part.type === "text")) return concatenated(parts)
   return isReadonlyArrayNonEmpty(parts) ? parts : ""
 }
 

@@ -39,7 +39,7 @@ export const list = (value: unknown, field: string): ReadonlyArray<unknown> =>
   Array.isArray(value) ? value : wrong(field, "a list", value)
 
 /** Maximum number of parts or tool calls in a message. */
-const maxItems = 10_000
+const maxItems = 2_000
 
 /** Parses a list within a message. Its length is limited, because a message is parsed in one event loop turn. */
 export const items = (value: unknown, field: string): ReadonlyArray<unknown> => {

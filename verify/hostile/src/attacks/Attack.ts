@@ -524,7 +524,7 @@ export const all: ReadonlyArray<Attack> = [
   {
     name: "as many calls of tools as a message may have",
     expected: ["200"],
-    prepare: bodies((wire) => withCalls(wire, wire === "responses" ? 15_000 : 10_000))
+    prepare: bodies((wire) => withCalls(wire, wire === "responses" ? 15_000 : 2_000))
   },
   {
     name: "as many tools in texts as a body may have",
@@ -551,7 +551,7 @@ export const all: ReadonlyArray<Attack> = [
   {
     name: "as many texts as a message may have",
     expected: ["200"],
-    prepare: bodies((wire) => withTexts(wire, 10_000, 750))
+    prepare: bodies((wire) => withTexts(wire, 2_000, 3_750))
   },
   {
     name: "more texts than a message may have",
