@@ -545,6 +545,32 @@ const textIn = (event: unknown, { thinkTags }: Options): string | undefined => {
   return content
 }
 
+/**
+ * Folds a chunk with no fields beyond OpenAI's, such as those with the role, the finish reason or the usage: all that
+ * the readers of other forms look for is absent. Returns `undefined` for any other chunk.
+ */
+const standard = (before: State, chunk: Json.Fields, options: Options): Step<State> | undefined => {
+  const { choices, object, usage } = chunk
+  if (options.reasoningEcho !== undefined || !Array.isArray(choices) || choices.length > 1) return undefined
+  if (object !== undefined && object !== "chat.completion.chunk") return undefined
+  const isEmpty = choices.length === 0
+  const choice: Json.Fields = isEmpty ? {} : (choices[0] ?? {})
+  const delta = isEmpty ? {} : choice.delta
+  if (typeof delta !== "object" || delta === null || Number(choice.index) > 0) return undefined
+  const { content } = delta as Json.Fields
+  const text = content ?? ""
+  if (typeof text !== "string" || (usage !== undefined && typeof usage !== "object")) return undefined
+  for (const name in chunk) if (!plainFields.chunk.has(name) && chunk[name] !== null) return undefined
+  for (const name in choice) if (!plainFields.choice.has(name) && choice[name] !== null) return undefined
+  for (const [name, value] of Object.entries(delta)) if (!plainFields.delta.has(name) && value !== null) return undefined
+  const begins = isEmpty ? named(before, chunk, chunk) : begun(before, chunk, chunk)
+  const { parts, state } = written(begins, "", text, options)
+  const word = isEmpty ? "" : finishOf(chunk, choice)
+  const reported = options.readsUsage === false ? undefined : (usage ?? undefined)
+  if (word === "" && reported === undefined) return { state, parts }
+  return { state: ended({ ...state, usage: later(state.usage, reported) }, word), parts }
+}
+
 /** Stores a chunk without the first choice. */
 const hold = (state: State, chunk: Json.Fields, options: Options): Step<State> => {
   const usage = options.readsUsage === false ? undefined : reportedIn(chunk)
@@ -603,6 +629,8 @@ const next = (before: State, event: unknown, options: Options): Step<State> => {
     if (text === "") return { state, parts: nothing }
     return { state: { ...state, text: state.text + text }, parts: [{ type: "text", text }] }
   }
+  const simple = standard(before, given, options)
+  if (simple !== undefined) return simple
   const chunk = listed(Forms.chunkOf(given))
   const choices = Json.items(chunk.choices)
   const hasFirst = !choices.every(isOther)
