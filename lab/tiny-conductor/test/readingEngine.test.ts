@@ -80,18 +80,18 @@ describe("ReadingEngine", () => {
 
   it.live("the gradient is the slope of the objective, of its entropy too, where somebody has failed", () =>
     Effect.gen(function* () {
+      const { forward, tokenizer } = ReadingEngine.make({ readers, head: unsure })
+      const prompt = tokenizer.render(first)
+      const completion = [...tokenizer.encode(writtenBy(first, 1)), tokenizer.endToken]
+      const { logProbs } = yield* forward([{ prompt, completion }])
+      const datum = {
+        prompt,
+        completion,
+        advantages: completion.map((_, at) => Math.cos(at)),
+        logProbs: Array.from(logProbs[0]!, (one) => one + 0.1)
+      }
       const lossOf = Effect.fnUntraced(function* (head: ChoiceHead.Weights, rate: number) {
         const engine = ReadingEngine.make({ readers, head })
-        const completion = [...engine.tokenizer.encode(writtenBy(first, 1)), engine.tokenizer.endToken]
-        const { logProbs } = yield* ReadingEngine.make({ readers, head: unsure }).forward([
-          { prompt: engine.tokenizer.render(first), completion }
-        ])
-        const datum = {
-          prompt: engine.tokenizer.render(first),
-          completion,
-          advantages: completion.map((_, at) => Math.cos(at)),
-          logProbs: Array.from(logProbs[0]!, (one) => one + 0.1)
-        }
         const { loss } = yield* engine.forwardBackward([datum], {
           type: "clippedRatio",
           low: 0.3,
