@@ -95,6 +95,23 @@ describe("numbering", () => {
       assert.isAtMost(comparisons, 2 * many)
     })
   )
+
+  it.effect("finds the answer of a concurrent call before it takes the number of a withdrawn one", () =>
+    Effect.gen(function* () {
+      const [, same] = yield* digestsOf(["first", "answered"])
+      const requests = new Map([[1, same!]])
+      const record: RecalledCalls = {
+        count: 2,
+        requests,
+        isSame: ({ turn }, request, isNext) => (requests.has(turn) ? requests.get(turn) === request : isNext)
+      }
+      const numbers = numbering({ recalled: () => record } as unknown as CallContext, place, () => 0)
+      const turns: Array<number> = []
+      for (const text of ["answered", "new"])
+        yield* numbers.call(asked(text), ({ turn }) => Effect.sync(() => turns.push(turn)))
+      assert.deepStrictEqual(turns, [1, 0])
+    })
+  )
 })
 
 describe("a journal", () => {

@@ -109,14 +109,17 @@ export const numbering = (
     if (before === undefined) return { turn: next, sample: sampleOf(next), digest: reported, isNew: false }
     const { count, isSame } = before
     const call = { ...place, ...asked }
-    const isRecorded = (turn: number) => isSame({ ...call, turn, sample: sampleOf(turn) }, digest!, turn === next)
+    const isRecorded = (turn: number, isNext = false) =>
+      isSame({ ...call, turn, sample: sampleOf(turn) }, digest!, isNext)
     const recorded = (turn: number): Number => ({ turn, sample: sampleOf(turn), digest: reported, isNew: false })
-    if (isRecorded(next)) return recorded(next)
+    // The next number may belong to a call that was withdrawn, so a concurrent call looks for its own answer first.
+    if (isRecorded(next, !wasConcurrent)) return recorded(next)
     if (own === undefined) {
       unused ??= unusedOf(before, first, (turn) => free.from(turn) === turn)
       const found = unused.find(digest!, isRecorded)
       if (found !== undefined) return recorded(found)
     }
+    if (wasConcurrent && isRecorded(next, true)) return recorded(next)
     // If a sequential caller's request differs from the recorded one, the call keeps its number, so that the mismatch
     // is detected.
     const turn = wasConcurrent && own === undefined ? free.from(Math.max(next, count)) : next
