@@ -84,7 +84,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
   const { axes, isGroup, leaves, nameOf, parts, roots, seen } = cells
   const { answerOf, viewOf } = makeViews(workflow, cells)
   const answerStep = answering(context, plan, answer)
-  const items = isOneList(plan.workflow, axes) ? undefined : Semaphore.makeUnsafe(itemsAtOnce)
+  const permits = isOneList(plan.workflow, axes) ? undefined : Semaphore.makeUnsafe(itemsAtOnce)
 
   // -----------------------------------------------------------------------------------------------------------------
   // Views
@@ -123,9 +123,11 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
     if (ready.length === 1) return one(ready[0]!)
     if (ready.length <= itemsAtOnce) return Effect.forEach(ready, one, all)
     const isItem = ({ path }: Cell) => path.length > 0
-    const bounded = Effect.forEach(ready.filter(isItem), one, { concurrency: itemsAtOnce, discard: true })
+    const items = ready.filter(isItem)
+    const bounded = Effect.forEach(items, one, { concurrency: itemsAtOnce, discard: true })
+    if (items.length === ready.length) return bounded
     const others = ready.filter((cell) => !isItem(cell))
-    return others.length === 0 ? bounded : Effect.all([bounded, Effect.forEach(others, one, all)], all)
+    return Effect.all([bounded, Effect.forEach(others, one, all)], all)
   }
 
   /** Ends a cell, and runs the cells for which it was the last input or which have now reached their quorum. */
@@ -329,7 +331,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
     }
     const answered = answerStep(viewOf(cell), running, { keep, judged })
     const asked = within(context, { type: "step", runId: context.runId, step, item: running.item }, answered)
-    return items === undefined || running.item === undefined ? asked : items.withPermit(asked)
+    return permits === undefined || running.item === undefined ? asked : permits.withPermit(asked)
   }
 
   const ended = (cell: Cell, running: Running, end: StepEnd): Driven => {
