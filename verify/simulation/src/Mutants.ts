@@ -130,7 +130,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // An amount that is granted at the moment of an interruption stays reserved.
   "grant-kept": {
-    seed: 546,
+    seed: 201,
     file: "core/src/loop/call.ts",
     edits: [
       {
