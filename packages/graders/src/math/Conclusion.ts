@@ -271,6 +271,10 @@ const check = new RegExp(
 
 const checking = new RegExp(`^[\\s*_>-]*(?:\\p{L}+ ){0,3}?(?:${checks})`, "iu")
 
+/** Words of a check that fails. */
+const failing =
+  /[✗✘❌]|\b(?:but|error|mistake|wrong|fails?|failed|mismatch|should (?:be|have been)|cannot be|does not|doesn['’]t)\b/i
+
 /** Whether a lead-in announces a verification. */
 export const isCheck = (lead: string): boolean => checking.test(lead)
 
@@ -294,6 +298,7 @@ export const withoutChecks = (written: string): string => {
   const from = Math.max(0, trimmed.length - 600)
   for (const pattern of [check, ofMistakes, legend, question]) {
     const at = trimmed.slice(from).search(pattern)
+    if (pattern === check && at !== -1 && failing.test(trimmed.slice(from + at))) return text
     if (at !== -1 && /\d|\$|\\/.test(trimmed.slice(0, from + at))) return trimmed.slice(0, from + at + 1)
   }
   return text

@@ -442,6 +442,10 @@ const inPlainSigns = (written: string): string => {
     .replace(/[⩾≧⩽≦⟨⟩ⁿˣᵏᵐⁱᵗₙₖ]/g, (sign) => alike[sign]!)
     .replace(/\n[ \t]*\n[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*(?=\n)/g, "\n")
     .replace(/(?<=\n|^)[ \t]*(?:"""|''')[ \t]*(?=\n|$)/g, "")
+    .replace(
+      /(?<=^|\n)[ \t*_]*(?:question|problem|exercise|task|aufgabe|exercice|ejercicio|esercizio)\s#?\d{1,3}[a-z]?\s?[:)][*_]*[ \t]+(?=\S)/gi,
+      ""
+    )
     .replace(/\^\(([-−]?\w{1,6})\)/g, "^{$1}")
     .replace(/(?<![a-zA-Z])P\([^()=]{2,30}\)(?=\s*[=≈])/g, "P")
     .replace(/(?<=\d\.\d+)(?:\.{3}|…)/g, "\\ldots ")
@@ -457,6 +461,10 @@ const inPlainSigns = (written: string): string => {
     )
     .replace(/\\\[[\s\S]{1,2000}?\\\]|\$\$[\s\S]{1,2000}?\$\$/g, (formula) =>
       formula.includes("\\\\") ? formula : formula.replaceAll("\n", " ")
+    )
+    .replace(
+      /(?:\\q?quad|\\hfill)?\s*\\(?:blacksquare|square|Box|qed(?:here|symbol)?)(?![a-zA-Z])\s*(?=\\\]|\$\$)/g,
+      ""
     )
     .replace(/\\(?:noindent|displaystyle|par|medskip|bigskip|smallskip)(?![a-zA-Z])\s*/g, "")
     .replace(/(?<=^|\n)\s*\\item(?![a-zA-Z])(?:\[[^[\]\n]{0,20}\])?\s*/g, "")

@@ -65,7 +65,7 @@ export const words = (text: string): number =>
     text
       .replace(formulas, " ")
       .replace(/\\text\s*\{[^{}]*\}|\\[a-zA-Z]+/g, " ")
-      .match(/[\p{L}]{2,}/gu) ?? []
+      .match(/(?:\p{L}\p{M}*){2,}/gu) ?? []
   ).filter((word) => !/^(?:sin|cos|tan|cot|sec|csc|log|ln|exp|sqrt|pi|and|or|inf|infty|oo|arc\w+)$/i.test(word)).length
 
 const number =

@@ -20,6 +20,7 @@ import {
   opinion,
   slip,
   stating as statingAbroad,
+  wish,
   whoever
 } from "./signals.ts"
 
@@ -168,6 +169,7 @@ const comparing =
 
 const isDoubtedAbroad = (said: string, behind: string, around: string): boolean => {
   const before = plainBefore(said)
+  if (wish.test(before)) return true
   const clause = /^[^,，、;،]*/.exec(behind)![0].replace(comparing, " ")
   return patternsIn(around).some(({ condition, doubt, retraction }) => {
     for (const { end, index } of [...doubt.find(before), ...condition.find(before)]) {

@@ -28,7 +28,7 @@ const doubt = (until: Until, words: string): Doubt => ({ until, words: Words.mak
 export const before: ReadonlyArray<Doubt> = [
   doubt(
     "verb",
-    "cant|isnt|dont|doesnt|wasnt|wont|arent|not|no(?!\\s*[,:])|never|nobody|none|neither|nor|cannot|can't|isn't|aren't|wasn't|won't|wouldn't|don't|doesn't|didn't|couldn't|shouldn't|hardly|refuse\\w*|nothing|nowhere|crossed? out|could be|could also be|can be|may be|may also be|might be|might also be|may well be"
+    "cant|isnt|dont|doesnt|wasnt|wont|arent|not|no(?!\\s*[,:])|never|nobody|none|neither|nor|cannot|can't|isn't|aren't|wasn't|won't|wouldn't|don't|doesn't|didn't|couldn't|shouldn't|hardly|refuse\\w*|nothing|nowhere|crossed? out|could be|could also be|can be(?! (?:\\w+ed|\\w+en|done|made|built|put|split|cut|drawn)(?!\\w))|may be|may also be|might be|might also be|may well be"
   ),
   doubt(
     "colon",

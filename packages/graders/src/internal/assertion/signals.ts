@@ -203,13 +203,17 @@ export const infinitive =
 export const bound =
   /(?<!\p{L})(?:(?:inf|sup)[eé]rieure?s? [àa]|(?:moins|plus) de|plus (?:petite?|grande?) que|(?:inferior|superior)e?(?:es)? a|(?:menor|mayor|maior)(?:es)? (?:que|do que|a)|(?:menos|más|mais) de|(?:minore|maggiore) (?:di|a)|(?:meno|più) di|(?:kleiner|größer|weniger|mehr|höher|niedriger) als|(?:kleiner|groter|minder|meer) dan|(?:mindre|större|større|færre|fler|flere|mer|mere) (?:än|end|enn)|(?:mniejsz\p{L}+|większ\p{L}+|mniej|więcej) niż|(?:menší|větší|méně|více|väčší|menej|viac) než|(?:меньше|больше|менее|более)(?: чем)?|(?:менше|більше)(?: ніж)?|(?:μικρότερ\p{L}+|μεγαλύτερ\p{L}+) (?:από|του)|mai (?:mic|mică|mare|puțin|mult) (?:decât|de)|(?:kurang|lebih) (?:kecil |besar )?dari|(?:nhỏ|lớn|ít|nhiều) hơn|dépasse(?:nt)?|excède(?:nt)?|superan?|exceden?|excedem?|übersteig(?:t|en)|übertreffen|overstijg(?:t|en)|överstiger|overstiger|depăș(?:ește|esc)|przekracza(?:ją)?|přesahuj[eí]|ylittä(?:ä|vät)|превыша(?:ет|ют)|перевищу(?:є|ють)|υπερβαίν(?:ει|ουν))[\s$\\([*:]*□{0,2}[\s$\\([*:]*$/iu
 
+/** A wish, a plan, a possibility or a bound, whose value need not be reached, in the clause before a value. */
+export const wish =
+  /(?:(?<!\p{L})(?:(?:hoped|wanted|wished|planned|intended|meant) to|espér(?:ait|aient)|voulai(?:t|ent)|souhaitai(?:t|ent)|comptai(?:t|ent)|wollten?|hofften?|quer[ií]an?|esperaban?|deseaban?|voleva(?:no)?|sperava(?:no)?|wilden?|hoopten?|ville|hoppades|håbede|chci\p{L}+|chtěl\p{L}*|mógł|mogł\p{L}+|zamierza\p{L}+|мог(?:ла|ло|ли)?|хотел\p{L}*|надеял\p{L}*|планировал\p{L}*|хотів|хотіла|міг|могла|istiyordu|muốn|ingin|alitaka|walitaka)(?!\p{L})|超过|超過|多于|多於|少于|少於|不到|不足|不止|希望|打算)[^,;:.，。]*$/iu
+
 /** "Instead of 5": a value that is not the answer. */
 export const insteadOf =
   /(?<![\p{L}])(?:instead of|rather than|statt|anstatt|anstelle von|au lieu de|plutôt que|en (?:lugar|vez) de|invece di|anziché|em vez de|ao invés de|in plaats van|istället för|i stedet for|în loc de|zamiast|místo|miesto|umjesto|umesto|вместо|замість|αντί για)\s+\S*[\d□]\S*/giu
 
 const opinionWords = Words.make(
   alternatives(`
-  give or take|or thereabouts|if memory serves|as far as i (?:know|can tell|remember)|unless i['’]m|i suppose|low confidence|with some doubt
+  (?:do not|don['’]t) quote me|give or take|or thereabouts|if memory serves|as far as i (?:know|can tell|remember)|unless i['’]m|i suppose|low confidence|with some doubt
   glaub(?:e)? ich|denk(?:e)? ich|meine ich|meiner meinung nach|soweit ich|wenn ich mich nicht|sofern ich|schätzungsweise|oder so
   sous réserve|à vue de nez|je (?:crois|pense|dirais)|il me semble|à mon avis|sauf erreur|si je ne|me semble-t-il|à peu près|environ
   creo|pienso|diría|me parece|a mi juicio|en mi opinión|salvo error|si no me|más o menos|aproximadamente
