@@ -1,6 +1,6 @@
 /**
- * Checks that three seeds derived from today's date do not contradict the published figures of the tiny Conductor. Only
- * two rows are sampled.
+ * Checks that up to three seeds derived from today's date do not all contradict the published figures of the tiny
+ * Conductor. Only two rows are sampled.
  */
 import path from "node:path"
 import { root } from "../setup/workspace.mjs"

@@ -30,6 +30,8 @@ export interface Options {
   readonly tasks: Readonly<Record<World, number>>
   readonly isWanted: (row: Pick<Row, "name" | "world">) => boolean
   readonly say: (text: string) => void
+  /** Whether these rows suffice, so that no further seed is measured. */
+  readonly isEnough?: ((rows: ReadonlyArray<Row>) => boolean) | undefined
 }
 
 const onGym = (policy: Policy, seed: number, options: Options) =>
@@ -80,7 +82,7 @@ const onDrawn = (policy: Policy, guess: Kinds.Guess, seed: number, options: Opti
   )
 }
 
-/** Measures the wanted rows, seed by seed. */
+/** Measures the wanted rows, seed by seed, until they are enough. */
 export const measure = Effect.fnUntraced(function* (options: Options) {
   const policy = ReadingPolicy.make(yield* ReadingPolicy.load(shipped), { name: "reading" })
   const guess = Kinds.learn(1500)
@@ -95,6 +97,7 @@ export const measure = Effect.fnUntraced(function* (options: Options) {
       const key = `${row.world}/${row.name}`
       found.set(key, { ...row, seeds: [...(found.get(key)?.seeds ?? []), ...row.seeds] })
     }
+    if (options.isEnough?.([...found.values()])) break
   }
   return [...found.values()]
 })
