@@ -14,7 +14,18 @@ import * as Export from "./Export.ts"
 import type { Summary } from "./run/Summary.ts"
 import * as Sessions from "./session/Session.ts"
 
-/** A source of runs for the studio. */
+/**
+ * Raised by a source or a route if a stored record cannot be read. Clients receive the message, which contains the
+ * problem and a remedy.
+ */
+export class Unreadable extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = "Unreadable"
+  }
+}
+
+/** A source of runs for the studio. Its functions reject with {@link Unreadable} if a stored record is damaged. */
 export interface Source {
   /** Lists runs, newest first. Returns at most `limit` runs, or all of them by default. */
   readonly list: (limit?: number) => Promise<ReadonlyArray<Summary>>
@@ -168,15 +179,25 @@ const follow = async (
 /** Maximum number of runs whose costs are added up. */
 const maxSession = 500
 
+/** Reads a run. Returns `undefined` for a damaged record. */
+const readIntact = (source: Source, { damaged, id }: Summary) =>
+  damaged !== undefined
+    ? undefined
+    : source.read(id).catch((error: unknown) => {
+        if (error instanceof Unreadable) return undefined
+        throw error
+      })
+
 /** Returns the data of the page about costs, or `null` if there are no runs. */
 const costs = async (source: Source): Promise<Sessions.Opened | null> => {
   const runs: Array<Transcript.Transcript> = []
-  for (const { id } of await source.list(maxSession)) {
-    const run = await source.read(id)
+  const listed = await source.list(maxSession)
+  for (const summary of listed) {
+    const run = await readIntact(source, summary)
     if (run !== undefined) runs.push(run.transcript)
   }
-  const title = runs.length < maxSession ? "All runs" : `The newest ${maxSession} runs`
-  return runs.length === 0 ? null : Sessions.open({ title, runs })
+  const title = listed.length < maxSession ? "All runs" : `The newest ${maxSession} runs`
+  return runs.length === 0 ? null : Sessions.open({ title, runs, unreadable: listed.length - runs.length })
 }
 
 const exported = async (source: Source, id: string, response: http.ServerResponse) => {
@@ -255,6 +276,7 @@ export const listen = async (options: Options): Promise<StudioServer> => {
         const gone = "The folder of this studio does not exist. Restore it, or open another with: divisi studio FOLDER"
         return send(response, 503, errorBody("server_error", gone))
       }
+      if (error instanceof Unreadable) return send(response, 422, errorBody("unreadable_error", error.message))
       onError?.(error)
       send(response, error instanceof URIError ? 400 : 500, errorBody("server_error", "The request failed."))
     })

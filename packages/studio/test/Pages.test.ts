@@ -51,6 +51,32 @@ describe("the server of a folder", () => {
   })
   afterAll(() => server.close())
 
+  it("reports why a record cannot be read, and adds up the costs of the others", async () => {
+    const problem = "runs/a.json is truncated. Restore it from a backup, or delete it."
+    const [intact] = runs
+    const damaged = { ...intact!.summary, id: "damaged", state: "damaged" as const, damaged: problem }
+    const torn = { ...intact!.summary, id: "torn" }
+    const { close, url } = await StudioServer.listen({
+      port: 0,
+      source: {
+        list: async () => [damaged, torn, intact!.summary],
+        read: async (id) => {
+          if (id !== intact!.summary.id) throw new StudioServer.Unreadable(problem)
+          return intact
+        },
+        follow: async () => undefined
+      }
+    })
+    try {
+      const { body, status } = await ask(`${url}v1/runs/torn`)
+      expect(status).toBe(422)
+      expect(JSON.parse(body).error).toMatchObject({ type: "unreadable_error", message: problem })
+      expect(JSON.parse((await ask(`${url}v1/costs`)).body)).toMatchObject({ unreadable: 2, figures: { runs: 1 } })
+    } finally {
+      await close()
+    }
+  })
+
   it("lists and returns runs in the form of /v1/runs", async () => {
     const list = JSON.parse((await ask(`${server.url}v1/runs?limit=1`)).body)
     expect(list).toMatchObject({ object: "list", has_more: true, last_id: runs[0]!.summary.id })

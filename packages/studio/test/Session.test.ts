@@ -62,6 +62,39 @@ describe("the figures of a session", () => {
   })
 })
 
+describe("play money", () => {
+  /** A run whose small worker, or whole pool, has made-up prices. */
+  const played = (id: string, isWhole: boolean) => {
+    const whole = run(id, 0, "Third?")
+    const pool = whole.pool.map((worker) => (isWhole || worker.id === "small" ? { ...worker, isPlay: true } : worker))
+    return { ...whole, pool }
+  }
+  const spends = (runs: ReadonlyArray<ReturnType<typeof run>>) => {
+    const { spend, workers } = Sessions.figures({ title: "", runs })
+    const of = ({ costUsd, playUsd }: Sessions.Spending) => [costUsd.toFixed(6), playUsd.toFixed(6)]
+    return { all: of(spend), ...Object.fromEntries(workers.map(({ id, spend }) => [id, of(spend)])) }
+  }
+
+  it("is counted apart from dollars, by worker, and for policies if all workers have made-up prices", () => {
+    assert.deepStrictEqual(spends([played("a", false)]), {
+      all: ["0.710000", "0.020000"],
+      large: ["0.700000", "0.000000"],
+      planner: ["0.010000", "0.000000"],
+      small: ["0.000000", "0.020000"]
+    })
+    assert.deepStrictEqual(spends([played("a", true)]).all, ["0.000000", "0.730000"])
+    assert.deepStrictEqual(spends([played("a", true), twice[1]!]).all, ["0.730000", "0.730000"])
+  })
+
+  it("does not change the share of orchestration or the comparison of what was paid", () => {
+    const against = { worker: "strong", pricing: { inputPerMillion: 1_000, outputPerMillion: 10_000 } }
+    const paid = Sessions.figures({ title: "", runs: twice, against })
+    const mixed = Sessions.figures({ title: "", runs: [...twice, played("c", true)], against })
+    assert.strictEqual(mixed.orchestration.cost, paid.orchestration.cost)
+    assert.deepStrictEqual(mixed.against, paid.against)
+  })
+})
+
 describe("the spans of a run", () => {
   it("are its calls and its tools, without empty gaps", () => {
     const spans = Spans.of(twice[0]!).map(({ from, to, worker }) => [from - begin, to - begin, worker])
@@ -97,7 +130,7 @@ describe("the page of a session", () => {
     const runs = [run("a", 0, asked), run("b", 20_000, hostile)]
     const [first, second] = Sessions.open({ title: hostile, runs }).runs
     assert.match(first!.question, /^What is it\? <\/pre>/)
-    assert.match(second!.question, /^<\/pre><\/article>/)
+    assert.match(second!.question, /^<\/pre><\/article>.{44}…$/)
     const page = Reports.session({ title: hostile, runs })
     assert.strictEqual(page.match(/<\/script>/g)?.length, 2)
     for (const text of ["Never mind", "The secret answer", "<img src", "\u202e"]) assert.notInclude(page, text)

@@ -2,8 +2,8 @@
 import { existsSync, statSync } from "node:fs"
 import path from "node:path"
 import { ReportFile, Report as Reports, WorkerProfile } from "@divisi/evals"
-import { Evaluations, Trainings } from "@divisi/studio"
-import { RunFolder } from "@divisi/trainer"
+import { Evaluations, StudioServer, Trainings } from "@divisi/studio"
+import { RunFolder, RunLayout } from "@divisi/trainer"
 import * as Effect from "effect/Effect"
 import * as Recordings from "./Recordings.ts"
 
@@ -59,20 +59,16 @@ const cached = <A>(make: (folder: Folder) => Promise<A>): ((folder: Folder) => P
 // Evaluations
 // -------------------------------------------------------------------------------------------------------------------
 
-const reportOf = ({ at }: Folder): Promise<Evaluations.Report> => Effect.runPromise(ReportFile.read(at))
+const samplesOf = cached(({ at }) => Recordings.readable(ReportFile.readSamples(at)))
 
-const samplesOf = cached(({ at }) => Effect.runPromise(ReportFile.readSamples(at)))
-
-const questionsOf = cached(({ at }) => Effect.runPromise(ReportFile.readQuestions(at)))
-
-const isForeign = (error: unknown): boolean =>
-  (error as { readonly reason?: unknown }).reason === "foreign" ||
-  (error as { readonly reason?: unknown }).reason === "not-found"
+const questionsOf = cached(({ at }) => Recordings.readable(ReportFile.readQuestions(at)))
 
 const evaluationLine = (folder: Folder): Promise<ReadonlyArray<Evaluations.Line>> =>
-  reportOf(folder).then(
-    (report) => [Evaluations.lineOf(folder.id, report, folder.changedAt)],
-    (error: Error) => (isForeign(error) ? [] : [damaged(folder, error)])
+  Effect.runPromise(
+    Effect.match(ReportFile.read(folder.at), {
+      onSuccess: (report) => [Evaluations.lineOf(folder.id, report, folder.changedAt)],
+      onFailure: (error) => (error.reason === "foreign" || error.reason === "not-found" ? [] : [damaged(folder, error)])
+    })
   )
 
 const damaged = ({ changedAt, id }: Folder, { message }: Error): Evaluations.Line => ({
@@ -90,12 +86,18 @@ const damaged = ({ changedAt, id }: Folder, { message }: Error): Evaluations.Lin
 })
 
 const evaluation = async (folder: Folder): Promise<Evaluations.Opened> => {
-  const [report, samples] = await Promise.all([reportOf(folder), samplesOf(folder)])
-  return {
-    id: folder.id,
-    report,
-    questions: Evaluations.questionsOf(report, samples),
-    profiles: WorkerProfile.make(WorkerProfile.fromSamples(samples)).workers
+  const report = await Recordings.readable(ReportFile.read(folder.at))
+  try {
+    const samples = await samplesOf(folder)
+    return {
+      id: folder.id,
+      report,
+      questions: Evaluations.questionsOf(report, samples),
+      profiles: WorkerProfile.make(WorkerProfile.fromSamples(samples)).workers
+    }
+  } catch (error) {
+    if (!(error instanceof StudioServer.Unreadable)) throw error
+    return { id: folder.id, report, questions: [], profiles: [], problem: error.message }
   }
 }
 
@@ -123,16 +125,25 @@ const answers = async (folder: Folder, benchmark: string, task: string): Promise
 // -------------------------------------------------------------------------------------------------------------------
 
 const training = cached(async ({ at, id }): Promise<Trainings.Opened> => {
+  if (!existsSync(path.join(at, RunLayout.config))) {
+    throw new StudioServer.Unreadable(
+      `The training run in ${at} has no ${RunLayout.config}. Restore it from a backup, or start the run again in another folder.`
+    )
+  }
   const [config, metrics, rollouts] = await Promise.all([
-    Effect.runPromise(RunFolder.readConfig(at)),
-    Effect.runPromise(RunFolder.readMetrics(at)),
-    Effect.runPromise(RunFolder.rolloutIterations(at))
+    Recordings.readable(RunFolder.readConfig(at)),
+    Recordings.readable(RunFolder.readMetrics(at)),
+    Recordings.readable(RunFolder.rolloutIterations(at))
   ])
   return { id, config, metrics, rollouts } as Trainings.Opened
 })
 
 const trainingLine = async (folder: Folder): Promise<ReadonlyArray<Trainings.Line>> => {
-  if (!existsSync(path.join(folder.at, "config.json"))) return []
+  // Other programs have files of this name as well, but no folder of checkpoints or rollouts next to it.
+  const isTraining = [RunLayout.config, RunLayout.checkpoints, RunLayout.rollouts].some((name) =>
+    existsSync(path.join(folder.at, name))
+  )
+  if (!isTraining) return []
   try {
     const { config, metrics } = await training(folder)
     return [Trainings.lineOf(folder.id, config, metrics, folder.changedAt)]
@@ -144,9 +155,9 @@ const trainingLine = async (folder: Folder): Promise<ReadonlyArray<Trainings.Lin
 }
 
 const rollouts = async ({ at }: Folder, iteration: number): Promise<ReadonlyArray<Trainings.Group> | undefined> => {
-  const known = await Effect.runPromise(RunFolder.rolloutIterations(at))
+  const known = await Recordings.readable(RunFolder.rolloutIterations(at))
   if (!known.includes(iteration)) return undefined
-  return Trainings.groupsOf(await Effect.runPromise(RunFolder.readRollouts(at, iteration)))
+  return Trainings.groupsOf(await Recordings.readable(RunFolder.readRollouts(at, iteration)))
 }
 
 // -------------------------------------------------------------------------------------------------------------------

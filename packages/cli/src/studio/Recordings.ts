@@ -4,28 +4,67 @@ import path from "node:path"
 import { setImmediate } from "node:timers/promises"
 import type { RunEvent, Transcript } from "@divisi/core"
 import * as Wire from "@divisi/core/Wire"
-import { Summary } from "@divisi/studio"
+import { fromUnknown } from "@divisi/files/FileError"
+import { StudioServer, Summary } from "@divisi/studio"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as TextFile from "../invocation/TextFile.ts"
 import * as Recording from "../replay/Recording.ts"
 
-/** A run recorded in a file. */
+/** A run recorded in a file. If the record is damaged, `summary.damaged` contains the problem and a remedy. */
 export interface Recorded {
   readonly file: string
   readonly summary: Summary.Summary
 }
+
+/** Runs an effect for the studio, which shows the message of its error. */
+export const readable = <A, E extends Error>(effect: Effect.Effect<A, E>): Promise<A> =>
+  Effect.runPromise(Effect.mapError(effect, ({ message }) => new StudioServer.Unreadable(message)))
+
+/** Returns the list entry for a record that cannot be read. */
+export const damaged = (id: string, message: string, changedAt: number): Summary.Summary => ({
+  id,
+  object: "run",
+  state: "damaged",
+  question: null,
+  policy: "",
+  workers: [],
+  started_at: changedAt,
+  changed_at: changedAt,
+  cost_usd: 0,
+  calls: 0,
+  owner: null,
+  waits_for: [],
+  damaged: message
+})
 
 /** Limits on the number of files, the size of a file in bytes, and the folder depth. */
 const maxFiles = 20_000
 const maxBytes = 256 * 1_048_576
 const maxDepth = 8
 
-/** Returns the files below a folder whose extension matches, in order. If `place` is a file, returns that file. */
-export const filesIn = (place: string, endings: RegExp): ReadonlyArray<string> => {
+/**
+ * Returns the files below a folder whose extension matches, in order. If `place` is a file, returns that file.
+ * `onUnreadable` receives the subfolders that cannot be read, which are left out.
+ */
+export const filesIn = (
+  place: string,
+  endings: RegExp,
+  onUnreadable: (folder: string, error: unknown) => void = () => {}
+): ReadonlyArray<string> => {
   if (!statSync(place).isDirectory()) return endings.test(place) ? [place] : []
   const found: Array<string> = []
+  const entriesOf = (folder: string, depth: number) => {
+    try {
+      return readdirSync(folder, { withFileTypes: true })
+    } catch (error) {
+      if (depth === 0) throw error
+      onUnreadable(folder, error)
+      return []
+    }
+  }
   const visit = (folder: string, depth: number) => {
-    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    for (const entry of entriesOf(folder, depth)) {
       if (found.length >= maxFiles) return
       const at = path.join(folder, entry.name)
       if (entry.isDirectory()) {
@@ -48,16 +87,40 @@ const beginning = (file: string): string => {
   }
 }
 
-const mayBeRun = (file: string): boolean => statSync(file).size <= maxBytes && /"(runId|rounds)"/.test(beginning(file))
+/** Matches the beginning of a transcript, and that of a run's events. */
+const runBeginning = /^\s*\{\s*("version"\s*:\s*\d+\s*,\s*"runId"|"type"\s*:\s*"run-started")/
 
-/** Reads a transcript from a file. Returns `undefined` if the file is not a recording. */
+const megabytes = (bytes: number): string => `${Math.round(bytes / 1_048_576)} MB`
+
+/**
+ * Reads a transcript from a file. Returns `undefined` if the file is not a recording. Throws `StudioServer.Unreadable`
+ * if it is one that is damaged, of another version, too large, or not permitted to be read.
+ */
 export const transcriptIn = (file: string): Transcript.Transcript | undefined => {
+  const unreadable = (problem: string) => new StudioServer.Unreadable(`${file} ${problem}`)
   try {
-    if (!mayBeRun(file)) return undefined
+    const start = beginning(file)
+    if (!/"(runId|rounds)"/.test(start)) return undefined
+    const isRun = runBeginning.test(start)
+    const { size } = statSync(file)
+    if (size > maxBytes) {
+      if (!isRun) return undefined
+      throw unreadable(
+        `has ${megabytes(size)}, of which at most ${megabytes(maxBytes)} can be read. Record such runs in a journal.`
+      )
+    }
     const read = Recording.read(TextFile.read(file))
-    return Result.isSuccess(read) ? read.success.run : undefined
-  } catch {
+    if (Result.isSuccess(read)) return read.success.run
+    if (isRun)
+      throw unreadable(
+        /\bversion\b/.test(read.failure) ? read.failure : `${read.failure} Restore it from a backup, or delete it.`
+      )
     return undefined
+  } catch (error) {
+    if (error instanceof StudioServer.Unreadable) throw error
+    const failure = fromUnknown(file, "read")(error)
+    if (failure.reason === "Missing") return undefined
+    throw new StudioServer.Unreadable(failure.message)
   }
 }
 
@@ -82,17 +145,29 @@ const sliceMillis = 20
 /** Opens the runs below a folder. `listed` returns the folder's files. */
 export const open = (
   place: string,
-  listed: () => ReadonlyArray<string> = () => filesIn(place, /\.(json|ndjson|jsonl)$/)
+  listed: (onUnreadable: (folder: string, error: unknown) => void) => ReadonlyArray<string> = (onUnreadable) =>
+    filesIn(place, /\.(json|ndjson|jsonl)$/, onUnreadable)
 ): Recordings => {
   const known = new Map<string, { readonly stamp: string; readonly recorded: Recorded | undefined }>()
   let runs = new Map<string, Recorded>()
+  const unreadable = (file: string, message: string, changedAt: number): Recorded => ({
+    file,
+    summary: damaged(path.relative(place, file) || path.basename(file), message, changedAt)
+  })
+  const recordedIn = (file: string, changedAt: number): Recorded | undefined => {
+    try {
+      const transcript = transcriptIn(file)
+      return transcript && { file, summary: Summary.fromTranscript(transcript) }
+    } catch (error) {
+      return unreadable(file, (error as StudioServer.Unreadable).message, changedAt)
+    }
+  }
   const read = (file: string): Recorded | undefined => {
     const { mtimeMs, size } = statSync(file)
     const stamp = `${mtimeMs}/${size}`
     const found = known.get(file)
     if (found?.stamp === stamp) return found.recorded
-    const transcript = transcriptIn(file)
-    const recorded = transcript && { file, summary: Summary.fromTranscript(transcript) }
+    const recorded = recordedIn(file, Math.round(mtimeMs))
     known.set(file, { stamp, recorded })
     return recorded
   }
@@ -108,7 +183,12 @@ export const open = (
   const scan = async (): Promise<ReadonlyArray<Recorded>> => {
     const found = new Map<string, Recorded>()
     let began = performance.now()
-    for (const file of listed()) {
+    const onUnreadable = (folder: string, error: unknown) => {
+      const { message } = fromUnknown(folder, "read")(error)
+      const recorded = unreadable(folder, message, 0)
+      found.set(recorded.summary.id, recorded)
+    }
+    for (const file of listed(onUnreadable)) {
       const recorded = readIfThere(file)
       if (recorded !== undefined && !found.has(recorded.summary.id)) found.set(recorded.summary.id, recorded)
       if (performance.now() - began > sliceMillis) {

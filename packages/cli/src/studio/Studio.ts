@@ -3,6 +3,7 @@ import { existsSync } from "node:fs"
 import path from "node:path"
 import { Journal, Transcript } from "@divisi/core"
 import { JournalStream } from "@divisi/core/streams"
+import { ReportFile } from "@divisi/evals"
 import { DiskJournal, WholeFile } from "@divisi/files"
 import { Export, Sessions, StudioServer, Summary } from "@divisi/studio"
 import * as Effect from "effect/Effect"
@@ -20,9 +21,9 @@ const write = (text: string): void => void stdout.write(`${text}\n`)
 
 /** Returns a source for the runs in a journal. */
 const ofJournal = (journal: Journal.Journal): StudioServer.Source => ({
-  list: (limit) => Effect.runPromise(Effect.map(journal.list({ limit }), (runs) => runs.map(Journal.listed))),
+  list: (limit) => Recordings.readable(Effect.map(journal.list({ limit }), (runs) => runs.map(Journal.listed))),
   read: (id) =>
-    Effect.runPromise(
+    Recordings.readable(
       Effect.gen(function* () {
         const summary = yield* journal.find(id)
         const transcript = Transcript.fromEvents(Journal.eventsOf(yield* journal.read(id)))
@@ -32,7 +33,7 @@ const ofJournal = (journal: Journal.Journal): StudioServer.Source => ({
       })
     ),
   follow: async (id, from) => {
-    if ((await Effect.runPromise(journal.find(id))) === undefined) return undefined
+    if ((await Recordings.readable(journal.find(id))) === undefined) return undefined
     let next = from
     const events = Stream.flatMap(JournalStream.follow(journal, id, { from }), (entry) => {
       const seq = next
@@ -42,6 +43,19 @@ const ofJournal = (journal: Journal.Journal): StudioServer.Source => ({
     return Stream.toAsyncIterable(events)
   }
 })
+
+/** Returns a source whose only entry is a journal that cannot be opened. */
+const ofDamaged = (file: string, { message }: Journal.JournalError): StudioServer.Source => {
+  const id = path.basename(file)
+  return {
+    list: async () => [Recordings.damaged(id, message, 0)],
+    read: async (wanted) => {
+      if (wanted === id) throw new StudioServer.Unreadable(message)
+      return undefined
+    },
+    follow: async () => undefined
+  }
+}
 
 /** Returns a source for the recorded runs in a folder. */
 const ofFolder = (place: string): StudioServer.Source => {
@@ -104,16 +118,21 @@ const sourceOf = Effect.fnUntraced(function* ({
   // A folder can contain other databases, such as the answers of an evaluation. A file that is specified explicitly
   // is a journal.
   const isNamed = files.length === 1 && files[0] === place
+  const isOther = (file: string, { reason }: Journal.JournalError) =>
+    reason._tag === "Foreign" && path.basename(file) !== ReportFile.names.runs
   const found = yield* Effect.forEach(files, (file) =>
-    Effect.catch(Effect.asSome(open(file)), (error) =>
-      isNamed || error.reason._tag !== "Foreign" ? failed(error.message) : Effect.succeedNone
-    )
+    Effect.match(open(file), {
+      onSuccess: (journal) => Effect.succeedSome(ofJournal(journal)),
+      onFailure: (error) =>
+        isNamed
+          ? failed(error.message)
+          : Effect.succeed(isOther(file, error) ? Option.none() : Option.some(ofDamaged(file, error)))
+    }).pipe(Effect.flatten)
   )
   const given = yield* Effect.forEach(Option.toArray(journal), (file) =>
     Effect.mapError(open(file), ({ message }) => failed(message))
   )
-  const journals = [...found.flatMap(Option.toArray), ...given]
-  return together([...journals.map(ofJournal), ofFolder(place)])
+  return together([...found.flatMap(Option.toArray), ...given.map(ofJournal), ofFolder(place)])
 })
 
 const put = (file: string, text: string): Effect.Effect<void, Failure> =>
@@ -128,7 +147,8 @@ const exportTo = Effect.fnUntraced(function* (
   const runs = yield* Effect.tryPromise({
     try: async () => {
       const list = await source.list()
-      const read = await Promise.all(list.map(({ id }) => source.read(id)))
+      for (const { damaged } of list) if (damaged !== undefined) process.stderr.write(`divisi: Left out: ${damaged}\n`)
+      const read = await Promise.all(list.flatMap(({ damaged, id }) => (damaged === undefined ? source.read(id) : [])))
       return read.flatMap((run) => run ?? [])
     },
     catch: (error) => failed(`Cannot read the runs: ${messageOf(error)}.`)

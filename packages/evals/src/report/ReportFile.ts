@@ -145,10 +145,21 @@ const reading = <A>(file: string, read: () => Promise<A>): Effect.Effect<A, Repo
 /** Reads the results from a folder or a `results.json` file. */
 export const read = (file: string): Effect.Effect<Report.Report, ReportError> => {
   const at = isFolder(file) ? path.join(file, names.results) : file
-  return reading(at, async () =>
-    checked<Report.Report>(at, Sealed.parse(await fs.promises.readFile(at, "utf8"), { isOptional: true }), "cells")
+  return withSibling(
+    within(file, names.samples),
+    reading(at, async () =>
+      checked<Report.Report>(at, Sealed.parse(await fs.promises.readFile(at, "utf8"), { isOptional: true }), "cells")
+    )
   )
 }
+
+/** If another file shows that the folder is that of an evaluation, a missing or unknown file is damaged. */
+const withSibling = <A>(sibling: string, read: Effect.Effect<A, ReportError>): Effect.Effect<A, ReportError> =>
+  Effect.mapError(read, (error) =>
+    (error.reason === "not-found" || error.reason === "foreign") && fs.existsSync(sibling)
+      ? new ReportError({ file: error.file, reason: "damaged", detail: error.detail })
+      : error
+  )
 
 /** Checks that the samples are complete with respect to the results, because lost lines leave no trace. */
 const checkCount = (file: string, samples: ReadonlyArray<Report.Sample>): Effect.Effect<void, ReportError> => {
@@ -168,7 +179,9 @@ const checkCount = (file: string, samples: ReadonlyArray<Report.Sample>): Effect
 
 /** Reads the samples of a folder, or of the folder that contains a given `results.json`. */
 export const readSamples = (file: string): Effect.Effect<ReadonlyArray<Report.Sample>, ReportError> =>
-  Effect.tap(linesOf<Report.Sample>(within(file, names.samples)), (samples) => checkCount(file, samples))
+  Effect.tap(withSibling(within(file, names.results), linesOf<Report.Sample>(within(file, names.samples))), (samples) =>
+    checkCount(file, samples)
+  )
 
 /** Reads the questions in a folder. Empty if the folder contains no questions file. */
 export const readQuestions = (file: string): Effect.Effect<ReadonlyArray<Question>, ReportError> => {
@@ -189,7 +202,7 @@ const linesOf = <A extends { readonly version: number }>(at: string): Effect.Eff
         return new ReportError({ file: at, reason: "damaged", detail: `line ${error.line} ${error.problem}` })
       }
       const reason = error.reason === "Missing" ? "not-found" : "foreign"
-      return new ReportError({ file: at, reason, detail: detailOf(error) })
+      return new ReportError({ file: at, reason, detail: detailOf(error.cause, at) })
     })
   )
 }

@@ -5,6 +5,8 @@ import type { ComponentChildren } from "preact"
 import { useErrorBoundary } from "preact/hooks"
 import * as Format from "../run/Format.ts"
 import { Icon } from "./Icons.tsx"
+import { href, place } from "./Router.ts"
+import { isMounted, SourceError } from "./Source.ts"
 
 /** Displays an amount of money. */
 export const Money = ({ usd, isPlay = false }: { readonly usd: number | undefined; readonly isPlay?: boolean }) => (
@@ -97,11 +99,23 @@ export const Empty = ({
   </div>
 )
 
+const statusOf = (error: Error): number | undefined => (error instanceof SourceError ? error.status : undefined)
+
+const titles: Readonly<Record<number, string>> = {
+  0: "No connection",
+  401: "An API key is needed",
+  403: "Not permitted",
+  404: "Not found",
+  422: "This record cannot be read"
+}
+
+const titleOf = (error: Error): string => titles[statusOf(error) ?? Number.NaN] ?? "The data could not be loaded"
+
 /** Renders an error for a page that failed to load, with a retry button. */
 export const Failed = ({
   error,
   retry,
-  title = "The data could not be loaded"
+  title = titleOf(error)
 }: {
   readonly error: Error
   readonly retry?: () => void
@@ -110,7 +124,15 @@ export const Failed = ({
   <div class="empty" role="alert">
     <h2>{title}</h2>
     <p>{Format.visible(error.message)}</p>
-    {retry !== undefined && (
+    {isMounted() && (statusOf(error) === 401 || statusOf(error) === 403) && (
+      <p>Set such a key with "API key" in the navigation.</p>
+    )}
+    {statusOf(error) === 404 && (
+      <a class="button" href={href([place.value.path[0] ?? "runs"])}>
+        Go to the list
+      </a>
+    )}
+    {statusOf(error) !== 404 && retry !== undefined && (
       <button type="button" class="button" onClick={retry}>
         Retry
       </button>

@@ -95,6 +95,8 @@ export interface Opened {
   readonly questions: ReadonlyArray<Question>
   /** The strengths of each worker. */
   readonly profiles: ReadonlyArray<Profile>
+  /** Why the samples cannot be read, with a remedy. `questions` and `profiles` are empty then. */
+  readonly problem?: string
 }
 
 /** The text of a question, with its expected answer if known. */

@@ -19,16 +19,24 @@ export interface Session {
   /** Title of the page. */
   readonly title: string
   readonly runs: ReadonlyArray<Transcript.Transcript>
+  /** Number of further runs whose records cannot be read. Default: 0. */
+  readonly unreadable?: number | undefined
   /** The worker whose price is applied to the same tokens, for comparison. */
   readonly against?: Reference | undefined
   /** Runs of the same work by a single worker. */
   readonly alone?: ReadonlyArray<Transcript.Transcript> | undefined
 }
 
+/** Spending. `costUsd` excludes play money, whose prices are made up. */
+export interface Spending extends Spend {
+  /** Cost of the calls to workers with prices in play money. */
+  readonly playUsd: number
+}
+
 /** Totals for a worker or the policy. */
 export interface WorkerFigures {
   readonly id: string
-  readonly spend: Spend
+  readonly spend: Spending
   /** Number of calls by purpose. */
   readonly calls: Readonly<Record<Transcript.Purpose, number>>
   /** Number of calls that failed or were interrupted. They are included in `calls`. */
@@ -49,20 +57,24 @@ export interface Totals {
   readonly workedMillis: number
   /** Time during which no worker was active and a tool was running or pending, in milliseconds. */
   readonly toolMillis: number
-  readonly spend: Spend
+  readonly spend: Spending
 }
 
 /** All figures computed for a session. */
 export interface Figures extends Totals {
-  /** Whether all prices are in play money. */
-  readonly isPlay: boolean
   /** Spending by purpose of the call. */
-  readonly purposes: Readonly<Record<Transcript.Purpose, Spend>>
-  /** Fraction of the spending that did not go to answering steps; `undefined` if nothing was spent. */
+  readonly purposes: Readonly<Record<Transcript.Purpose, Spending>>
+  /**
+   * Fraction of the spending that did not go to answering steps; `undefined` if nothing was spent. The fraction of the
+   * cost is that of play money if nothing else was spent.
+   */
   readonly orchestration: { readonly cost: number | undefined; readonly tokens: number | undefined }
   /** Workers sorted by cost, highest first. */
   readonly workers: ReadonlyArray<WorkerFigures>
-  /** Cost at one worker's price for all tokens, and for the tokens of answering steps only. */
+  /**
+   * Cost at one worker's price for all tokens, and for the tokens of answering steps only. Excludes calls in play money,
+   * unless all calls are.
+   */
   readonly against?: { readonly worker: string; readonly allUsd: number; readonly answersUsd: number } | undefined
   readonly alone?: Totals | undefined
 }
@@ -78,7 +90,9 @@ export interface Line {
   readonly policy: string
   readonly steps: number
   readonly calls: number
+  /** Cost without play money, in USD. */
   readonly costUsd: number
+  readonly playUsd: number
   /** Calls and periods with tools alone, in lanes so that they do not overlap. */
   readonly lanes: ReadonlyArray<ReadonlyArray<Spans.Span>>
 }
@@ -87,6 +101,8 @@ export interface Line {
 export interface Opened {
   readonly title: string
   readonly figures: Figures
+  /** Number of runs that are left out, because their records cannot be read. Omitted if there are none. */
+  readonly unreadable?: number
   /** Price of the worker in `figures.against`. */
   readonly pricing?: Pricing | undefined
   /** The most expensive runs, in order of their start. */
@@ -103,7 +119,28 @@ export const path = "v1/costs"
 /** Purposes of calls, in display order. */
 export const purposes = ["plan", "step", "answer", "judgement"] as const satisfies ReadonlyArray<Transcript.Purpose>
 
-const sum = (payments: ReadonlyArray<Transcript.Payment>): Spend => payments.reduce(Transcript.withPayment, noSpend)
+/** A payment, and whether it is in play money. */
+interface Charge extends Transcript.Payment {
+  readonly isPlay: boolean
+}
+
+/** The model of a policy is not in the pool. Its calls are in play money if all workers are. */
+const chargesOf = (run: Transcript.Transcript): ReadonlyArray<Charge> => {
+  const isPlayPool = run.pool.length > 0 && run.pool.every(({ isPlay }) => isPlay === true)
+  const known = new Map(run.pool.map(({ id, isPlay }) => [id, isPlay === true]))
+  return Transcript.payments(run).map((payment) => ({ ...payment, isPlay: known.get(payment.worker) ?? isPlayPool }))
+}
+
+const nothing: Spending = { ...noSpend, playUsd: 0 }
+
+const sum = (charges: ReadonlyArray<Charge>): Spending =>
+  charges.reduce<Spending>((total, charge) => {
+    const whole = Transcript.withPayment(total, charge)
+    const added = whole.costUsd - total.costUsd
+    return charge.isPlay
+      ? { ...whole, costUsd: total.costUsd, playUsd: total.playUsd + added }
+      : { ...whole, playUsd: total.playUsd }
+  }, nothing)
 
 const tokensOf = ({ usage: { inputTokens, outputTokens } }: Spend): number => inputTokens + outputTokens
 
@@ -123,22 +160,26 @@ const totals = (runs: ReadonlyArray<Transcript.Transcript>): Totals => {
     to: Math.max(...runs.map(Transcript.endOf)),
     workedMillis: worked,
     toolMillis: Spans.length(spans) - worked,
-    spend: sum(runs.flatMap(Transcript.payments))
+    spend: sum(runs.flatMap(chargesOf))
   }
 }
+
+/** Orders by cost, and then by play money, highest first. */
+const byCost = (left: Pick<Spending, "costUsd" | "playUsd">, right: Pick<Spending, "costUsd" | "playUsd">): number =>
+  right.costUsd - left.costUsd || right.playUsd - left.playUsd
 
 const stepsOf = (run: Transcript.Transcript): ReadonlyArray<Transcript.StepRecord> =>
   run.rounds.flatMap(({ steps }) => steps.flatMap((step) => [step, ...(step.nested ? stepsOf(step.nested) : [])]))
 
 const workersOf = (
   runs: ReadonlyArray<Transcript.Transcript>,
-  payments: ReadonlyArray<Transcript.Payment>
+  charges: ReadonlyArray<Charge>
 ): ReadonlyArray<WorkerFigures> => {
   const asked = counts(
     runs.flatMap(stepsOf).flatMap(({ turns = [] }) => turns.flatMap(({ tools, worker }) => tools.map(() => worker)))
   )
-  const figures = [...Map.groupBy(payments, ({ worker }) => worker)].map(([id, own]): WorkerFigures => {
-    const callsFor = (purpose: Transcript.Purpose) => sum(own.filter((payment) => payment.purpose === purpose)).calls
+  const figures = [...Map.groupBy(charges, ({ worker }) => worker)].map(([id, own]): WorkerFigures => {
+    const callsFor = (purpose: Transcript.Purpose) => sum(own.filter((charge) => charge.purpose === purpose)).calls
     return {
       id,
       spend: sum(own),
@@ -153,7 +194,7 @@ const workersOf = (
     }
   })
   return figures.toSorted(
-    (left, right) => right.spend.costUsd - left.spend.costUsd || (left.id < right.id ? -1 : left.id > right.id ? 1 : 0)
+    (left, right) => byCost(left.spend, right.spend) || (left.id < right.id ? -1 : left.id > right.id ? 1 : 0)
   )
 }
 
@@ -165,24 +206,26 @@ const shareOf = (part: number, whole: number): number | undefined => (whole > 0 
 
 /** Computes the figures for a session with at least one run. */
 export const figures = ({ against, alone, runs }: Session): Figures => {
-  const payments = runs.flatMap(Transcript.payments)
-  const of = (purpose: Transcript.Purpose) => sum(payments.filter((payment) => payment.purpose === purpose))
+  const charges = runs.flatMap(chargesOf)
+  const of = (purpose: Transcript.Purpose) => sum(charges.filter((charge) => charge.purpose === purpose))
   const answers = of("answer")
   const whole = totals(runs)
   const { spend } = whole
+  const isAllPlay = charges.every(({ isPlay }) => isPlay)
+  const compared = charges.filter(({ isPlay }) => isPlay === isAllPlay)
+  const share = (cost: (spending: Spending) => number) => shareOf(cost(spend) - cost(answers), cost(spend))
   return {
     ...whole,
-    isPlay: runs.every(({ pool }) => pool.every(({ isPlay }) => isPlay === true)),
     purposes: { plan: of("plan"), step: of("step"), answer: answers, judgement: of("judgement") },
     orchestration: {
-      cost: shareOf(spend.costUsd - answers.costUsd, spend.costUsd),
-      tokens: shareOf(tokensOf(spend) - tokensOf(answers), tokensOf(spend))
+      cost: share(spend.costUsd > 0 ? ({ costUsd }) => costUsd : ({ playUsd }) => playUsd),
+      tokens: share(tokensOf)
     },
-    workers: workersOf(runs, payments),
+    workers: workersOf(runs, charges),
     against: against && {
       worker: against.worker,
-      allUsd: priced(against.pricing, spend),
-      answersUsd: priced(against.pricing, answers)
+      allUsd: priced(against.pricing, sum(compared)),
+      answersUsd: priced(against.pricing, sum(compared.filter(({ purpose }) => purpose === "answer")))
     },
     alone: alone && totals(alone)
   }
@@ -201,19 +244,23 @@ const added = /^\s*<([a-z][\w-]*)>[\s\S]*?<\/\1>/i
 /** Maximum length of a question to process, in characters. It may be followed by many files. */
 const maxRead = 100_000
 
+/** Maximum length of the first words of a question, in characters. */
+const maxWords = 60
+
 /** Returns the first words of a question. */
 const wordsOf = ({ task }: Transcript.Transcript): string => {
   let text = Task.question(task).slice(0, maxRead)
   for (let next = text.replace(added, ""); next !== text; next = text.replace(added, "")) text = next
-  return text.trim().replace(/\s+/g, " ").slice(0, 60).toWellFormed()
+  const words = text.trim().replace(/\s+/g, " ")
+  return words.length <= maxWords ? words : `${words.slice(0, maxWords).toWellFormed()}…`
 }
 
 const lineOf = (run: Transcript.Transcript): Line => {
   const { ending = "unfinished", policy, rounds, runId, startedAt } = run
-  const { calls, costUsd } = Transcript.spendSoFar(run)
+  const { calls, costUsd, playUsd } = sum(chargesOf(run))
   return {
     ...{ id: runId, question: wordsOf(run), startedAt, millis: Transcript.endOf(run) - startedAt },
-    ...{ ending, policy, calls, costUsd },
+    ...{ ending, policy, calls, costUsd, playUsd },
     steps: rounds.reduce((sum, { steps }) => sum + steps.length, 0),
     lanes: Spans.lanes(Spans.of(run))
   }
@@ -221,10 +268,11 @@ const lineOf = (run: Transcript.Transcript): Line => {
 
 /** Returns the data of the page about a session with at least one run. It contains no answers. */
 export const open = (session: Session): Opened => {
-  const lines = session.runs.map(lineOf).toSorted((one, other) => other.costUsd - one.costUsd)
+  const lines = session.runs.map(lineOf).toSorted(byCost)
   return {
     title: session.title,
     figures: figures(session),
+    ...(session.unreadable !== undefined && session.unreadable > 0 && { unreadable: session.unreadable }),
     ...(session.against !== undefined && { pricing: session.against.pricing }),
     runs: lines.slice(0, maxLines).toSorted((one, other) => one.startedAt - other.startedAt)
   }

@@ -166,7 +166,13 @@ const View = ({ opened }: { readonly opened: Opened }) => {
             <Kinds cells={cells} />
           </div>
         </div>
-        <Samples key={benchmark.benchmark} opened={opened} benchmark={benchmark.benchmark} isPlay={isPlay} />
+        {opened.problem === undefined ? (
+          <Samples key={benchmark.benchmark} opened={opened} benchmark={benchmark.benchmark} isPlay={isPlay} />
+        ) : (
+          <p class="notice bad" role="alert">
+            The answers to the questions cannot be shown. {Format.visible(opened.problem)}
+          </p>
+        )}
         <Compositions cells={cells} />
         {benchmarks.length > 1 && <Overall report={report} isPlay={isPlay} />}
         <AllFigures cells={cells} />

@@ -10,7 +10,7 @@ import * as Format from "../../run/Format.ts"
 import type { Summary } from "../../run/Summary.ts"
 import { State } from "../Icons.tsx"
 import { Failed, Head, Money, Skeleton, Stat } from "../Parts.tsx"
-import { ask, listRuns, readRun, SourceError } from "../Source.ts"
+import { ask, listRuns, readRun } from "../Source.ts"
 import type { Cost, Sample } from "./Operations.ts"
 import * as Operating from "./Operations.ts"
 
@@ -153,7 +153,7 @@ const Costs = ({
       </header>
       <div class="body" role="group" aria-label={`${title}, scrollable`} tabIndex={0}>
         {costs.length === 0 ? (
-          <p class="dim">No run is stored.</p>
+          <p class="dim">Nothing is recorded yet.</p>
         ) : (
           <table class="table">
             <caption class="unseen">{title}</caption>
@@ -470,14 +470,7 @@ export const OperatePage = () => {
       ) : error === undefined ? (
         <Skeleton rows={12} />
       ) : (
-        <Failed
-          error={
-            error instanceof SourceError && (error.status === 401 || error.status === 403)
-              ? new Error(`${error.message} Set such a key with "API key" in the navigation.`)
-              : error
-          }
-          retry={retry}
-        />
+        <Failed error={error} retry={retry} />
       )}
     </div>
   )

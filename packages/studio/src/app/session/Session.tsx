@@ -1,8 +1,7 @@
 /** @jsxImportSource preact */
 /** The page about the cost of a session: totals, workers, purposes, a comparison with one worker, and a timeline. */
-import type { Spend } from "@divisi/core/Usage"
 import * as Format from "../../run/Format.ts"
-import type { Line, Opened, Figures as Sums, Totals, WorkerFigures } from "../../session/Session.ts"
+import type { Line, Opened, Spending, Figures as Sums, Totals, WorkerFigures } from "../../session/Session.ts"
 import * as Sessions from "../../session/Session.ts"
 import type { Span } from "../../session/Spans.ts"
 import { useData } from "../Data.ts"
@@ -22,21 +21,22 @@ const purposeNames = {
 /** A part of the session: a worker, or a purpose. */
 interface Part {
   readonly name: string
-  readonly spend: Spend
+  readonly spend: Spending
 }
 
-const tokensOf = ({ usage: { inputTokens, outputTokens } }: Spend): number => inputTokens + outputTokens
+const tokensOf = ({ usage: { inputTokens, outputTokens } }: Spending): number => inputTokens + outputTokens
 
 const shareOf = (part: number, whole: number): string => (whole > 0 ? Format.share(part / whole) : "")
 
-/** Returns bars of cost, tokens and calls, each divided among the parts. Amounts of zero have no bar. */
+/** Returns bars of cost, play money, tokens and calls, each divided among the parts. Amounts of zero have no bar. */
 const barsOf = (parts: ReadonlyArray<Part>): ReadonlyArray<BarRow> =>
   (
     [
       ["Cost", ({ costUsd }) => costUsd, Format.money],
+      ["Play money", ({ playUsd }) => playUsd, Format.money],
       ["Tokens", tokensOf, Format.tokens],
       ["Calls", ({ calls }) => calls, Format.whole]
-    ] as const satisfies ReadonlyArray<readonly [string, (spend: Spend) => number, (value: number) => string]>
+    ] as const satisfies ReadonlyArray<readonly [string, (spend: Spending) => number, (value: number) => string]>
   ).flatMap(([name, of, show]) => {
     const whole = parts.reduce((sum, { spend }) => sum + of(spend), 0)
     if (whole === 0) return []
@@ -44,6 +44,34 @@ const barsOf = (parts: ReadonlyArray<Part>): ReadonlyArray<BarRow> =>
       { name, value: show(whole), shares: parts.map((part) => ({ name: part.name, share: of(part.spend) / whole })) }
     ]
   })
+
+/** Columns of the cost and of the play money, each with its shares. A kind of money that was not spent is omitted. */
+const moneyColumns = <A extends { readonly spend: Spending }>({
+  costUsd,
+  playUsd
+}: Spending): ReadonlyArray<Figure<A>> => [
+  ...(costUsd > 0 || playUsd === 0
+    ? ([
+        ["Cost", ({ spend }) => <Money usd={spend.costUsd} />],
+        ["Share", ({ spend }) => shareOf(spend.costUsd, costUsd)]
+      ] as const satisfies ReadonlyArray<Figure<A>>)
+    : []),
+  ...(playUsd > 0
+    ? ([
+        ["Play money", ({ spend }) => <Money usd={spend.playUsd} isPlay />],
+        ["Share of play money", ({ spend }) => shareOf(spend.playUsd, playUsd)]
+      ] as const satisfies ReadonlyArray<Figure<A>>)
+    : [])
+]
+
+/** Amounts in dollars, in play money, or both. */
+const Amounts = ({ costUsd, playUsd }: Pick<Spending, "costUsd" | "playUsd">) => (
+  <>
+    {(costUsd > 0 || playUsd === 0) && <Money usd={costUsd} />}
+    {costUsd > 0 && playUsd > 0 && " and "}
+    {playUsd > 0 && <Money usd={playUsd} isPlay />}
+  </>
+)
 
 /** A column of counts. It is omitted if all counts are zero. */
 const counts = (
@@ -63,8 +91,7 @@ const Workers = ({ figures: { spend, workers } }: { readonly figures: Sums }) =>
         items={workers}
         columns={[
           ["Worker", ({ id }) => Format.oneLine(id, 32)],
-          ["Cost", ({ spend }) => <Money usd={spend.costUsd} />],
-          ["Share", (worker) => shareOf(worker.spend.costUsd, spend.costUsd)],
+          ...moneyColumns<WorkerFigures>(spend),
           ["Calls", ({ spend: { calls } }) => Format.whole(calls)],
           ...Sessions.purposes.flatMap((purpose) =>
             counts(purposeNames[purpose], workers, ({ calls }) => calls[purpose])
@@ -91,8 +118,7 @@ const Purposes = ({ figures }: { readonly figures: Sums }) => {
         items={parts}
         columns={[
           ["Purpose", ({ name }) => name],
-          ["Cost", ({ spend }) => <Money usd={spend.costUsd} />],
-          ["Share", ({ spend }) => shareOf(spend.costUsd, figures.spend.costUsd)],
+          ...moneyColumns<Part>(figures.spend),
           ["Calls", ({ spend: { calls } }) => Format.whole(calls)],
           ["Tokens in", ({ spend: { usage } }) => Format.whole(usage.inputTokens)],
           ["Tokens out", ({ spend: { usage } }) => Format.whole(usage.outputTokens)]
@@ -112,9 +138,12 @@ interface Compared {
 const Comparison = ({ figures, pricing }: Pick<Opened, "figures" | "pricing">) => {
   const { against, alone, spend } = figures
   if (against === undefined && alone === undefined) return null
+  const isPlay = spend.costUsd === 0
+  const costOf = ({ costUsd, playUsd }: Spending) => (isPlay ? playUsd : costUsd)
+  const own = costOf(spend)
   const rows: ReadonlyArray<Compared> = [
-    { name: "This session", costUsd: spend.costUsd, of: figures },
-    ...(alone === undefined ? [] : [{ name: "One worker, measured", costUsd: alone.spend.costUsd, of: alone }]),
+    { name: "This session", costUsd: own, of: figures },
+    ...(alone === undefined ? [] : [{ name: "One worker, measured", costUsd: costOf(alone.spend), of: alone }]),
     ...(against === undefined
       ? []
       : [
@@ -129,8 +158,8 @@ const Comparison = ({ figures, pricing }: Pick<Opened, "figures" | "pricing">) =
         items={rows}
         columns={[
           ["", ({ name }) => name],
-          ["Cost", ({ costUsd }) => <Money usd={costUsd} />],
-          ["Of this session", ({ costUsd }) => (spend.costUsd > 0 ? Format.ratio(costUsd / spend.costUsd) : "")],
+          ["Cost", ({ costUsd, of }) => <Money usd={costUsd} isPlay={isPlay && of !== undefined} />],
+          ["Of this session", ({ costUsd }) => (own > 0 ? Format.ratio(costUsd / own) : "")],
           ["Calls", ({ of }) => (of === undefined ? "" : Format.whole(of.spend.calls))],
           ["Tokens", ({ of }) => (of === undefined ? "" : Format.whole(tokensOf(of.spend)))],
           ["Workers active", ({ of }) => (of === undefined ? "" : Format.duration(of.workedMillis))]
@@ -254,14 +283,14 @@ const Timeline = ({ figures, runs }: Pick<Opened, "figures" | "runs">) => {
                 <Strip from={from} millis={millis} lanes={line.lanes} workers={workers} />
               </td>
               <td class="right">
-                <Money usd={line.costUsd} />
+                <Amounts {...line} />
               </td>
             </tr>
           ))}
         </tbody>
       </table>
       <details>
-        <summary>Figures</summary>
+        <summary>As table</summary>
         <Figures
           caption="The runs of the session"
           items={runs}
@@ -273,7 +302,7 @@ const Timeline = ({ figures, runs }: Pick<Opened, "figures" | "runs">) => {
             ["Policy", ({ policy }) => Format.oneLine(policy, 40), ""],
             ["Steps", ({ steps }) => Format.whole(steps)],
             ["Calls", ({ calls }) => Format.whole(calls)],
-            ["Cost", ({ costUsd }) => <Money usd={costUsd} />]
+            ["Cost", (line) => <Amounts {...line} />]
           ]}
         />
       </details>
@@ -286,8 +315,8 @@ const endingsText = ({ endings }: Sums): string =>
     .map(([name, count]) => `${Format.whole(count)} ${name === "unfinished" ? name : lookOf(name).word.toLowerCase()}`)
     .join(", ")
 
-const View = ({ opened: { figures, pricing, runs, title } }: { readonly opened: Opened }) => {
-  const { from, isPlay, orchestration, spend, to, toolMillis, workedMillis } = figures
+const View = ({ opened: { figures, pricing, runs, title, unreadable } }: { readonly opened: Opened }) => {
+  const { from, orchestration, spend, to, toolMillis, workedMillis } = figures
   const { inputTokens, outputTokens } = spend.usage
   return (
     <div>
@@ -299,10 +328,20 @@ const View = ({ opened: { figures, pricing, runs, title } }: { readonly opened: 
         <div class="lede-row">
           <div class="lede grow">
             <h1>
-              {Format.whole(figures.runs)} {figures.runs === 1 ? "run" : "runs"} cost {Format.money(spend.costUsd)}
-              {isPlay && " in play money"}
+              {Format.whole(figures.runs)} {figures.runs === 1 ? "run" : "runs"} cost{" "}
+              {Format.money(spend.costUsd > 0 ? spend.costUsd : spend.playUsd)}
+              {spend.costUsd === 0 && spend.playUsd > 0 && " in play money"}
               {orchestration.cost !== undefined && `, ${Format.share(orchestration.cost)} of it for orchestration`}
             </h1>
+            {spend.costUsd > 0 && spend.playUsd > 0 && (
+              <p>Calls at made-up prices cost {Format.money(spend.playUsd, true)}, which nobody pays.</p>
+            )}
+            {unreadable !== undefined && (
+              <p class="tone-failed">
+                {Format.whole(unreadable)} further {unreadable === 1 ? "run" : "runs"} could not be read. Their rows in
+                the list of runs show the reasons.
+              </p>
+            )}
             <p>
               {Format.exactly(from)}, {Format.duration(to - from)} from the first question to the last answer:{" "}
               {endingsText(figures)}.
@@ -321,7 +360,10 @@ const View = ({ opened: { figures, pricing, runs, title } }: { readonly opened: 
             <Stat name="Orchestration" note="of the tokens">
               {known(orchestration.tokens, Format.share)}
             </Stat>
-            <Stat name="Workers active" note={`and ${Format.duration(toolMillis)} with tools alone`}>
+            <Stat
+              name="Workers active"
+              note={toolMillis > 0 ? `and ${Format.duration(toolMillis)} with tools alone` : undefined}
+            >
               {Format.duration(workedMillis)}
             </Stat>
           </dl>
