@@ -150,7 +150,7 @@ export const PlaygroundPage = () => {
     <div class="run">
       <header class="bar">
         <h1>Playground</h1>
-        <span class="dim clip">Questions are charged to your key, like those of any client.</span>
+        <span class="dim clip">Each question is charged to your key.</span>
       </header>
       <form
         class="decision form"

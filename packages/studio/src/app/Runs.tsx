@@ -71,7 +71,8 @@ const Bars = ({ bars }: { readonly bars: ReadonlyArray<Bar> }) => {
         <rect
           key={index}
           class={`bar-${state}`}
-          x={from * 116}
+          // A bar is at least 2 wide, also at the end.
+          x={Math.min(from * 116, 114)}
           y={bars.length === 1 ? 6 : index * (16 / bars.length)}
           width={Math.max(2, (to - from) * 116)}
           height={height - 0.5}

@@ -146,7 +146,7 @@ export const Bars = ({
       </tbody>
     </table>
     <details>
-      <summary>Figures</summary>
+      <summary>As table</summary>
       <Figures
         caption={`${caption}, in percent`}
         items={rows}

@@ -19,9 +19,12 @@ const attachments = (content: Message.Content): ReadonlyArray<string> =>
 const SentMessage = ({
   from,
   isOwn,
+  isPending,
   message
 }: {
   readonly from: string
+  /** Whether the message will contain an answer that does not exist yet. */
+  readonly isPending: boolean
   readonly message: Message.Message
   readonly isOwn: boolean
 }) => {
@@ -34,7 +37,11 @@ const SentMessage = ({
         <span class="role">{message.role}</span>
       </div>
       <div>
-        {(text !== "" || calls.length === 0) && <Text text={text} kind="message-text" />}
+        {isPending ? (
+          <p class="dim">Its answer, which is pending.</p>
+        ) : (
+          (text !== "" || calls.length === 0) && <Text text={text} kind="message-text" />
+        )}
         {attachments(message.content).map((one, index) => (
           <span key={index} class="tag">
             {one}
@@ -188,6 +195,9 @@ interface Props {
   readonly onOpenNested: (() => void) | undefined
 }
 
+/** The states of steps that may still answer. */
+const isPendingState: ReadonlySet<string> = new Set(["waiting", "running", "suspended"])
+
 /** The calls that returned no answer. */
 const isWasted: ReadonlySet<string> = new Set(["failed", "interrupted", "unconfirmed"])
 
@@ -204,6 +214,13 @@ export const StepPane = ({ isPlay, onItem, onOpenNested, row, runCost, transcrip
     state === "failed" ? step : []
   )
   const { checks = [], detail, model, notices = [], reasoning, reassigned, text, turns = [], waitingFor = [] } = record
+  const isFuture = record.state === "waiting"
+  // The texts for absent answers are those of a step that starts without them.
+  const pendingSteps = new Set(
+    (isFuture ? (transcript.rounds[round]?.steps ?? []) : []).flatMap(({ state, step }) =>
+      isPendingState.has(state) ? `Step ${step}` : []
+    )
+  )
   const wasted = row.calls.filter(({ kind }) => isWasted.has(kind)).length
   const question = messages.findIndex(({ from }) => from === "Question")
   return (
@@ -260,9 +277,9 @@ export const StepPane = ({ isPlay, onItem, onOpenNested, row, runCost, transcrip
       </div>
       {record.items === undefined && record.unfolded === undefined ? (
         <div class="step-body">
-          <section aria-label="Messages sent">
+          <section aria-label={isFuture ? "Messages to send" : "Messages sent"}>
             <h3>
-              Messages sent
+              {isFuture ? "Messages to send" : "Messages sent"}
               <span class="tag">{seenText(planned?.access ?? [], failedSteps)}</span>
             </h3>
             {notices.map((notice, index) => (
@@ -272,7 +289,13 @@ export const StepPane = ({ isPlay, onItem, onOpenNested, row, runCost, transcrip
             ))}
             <ol class="messages">
               {messages.map(({ from, message }, index) => (
-                <SentMessage key={index} from={from} message={message} isOwn={index === question} />
+                <SentMessage
+                  key={index}
+                  from={from}
+                  message={message}
+                  isOwn={index === question}
+                  isPending={message.role === "assistant" && pendingSteps.has(from)}
+                />
               ))}
             </ol>
           </section>

@@ -23,6 +23,9 @@ export const ticksOf = (millis: number, count: number): ReadonlyArray<number> =>
   return Array.from({ length: Math.floor(millis / step) + 1 }, (_, index) => index * step)
 }
 
+/** Approximate width of a character of the labels, in pixels. */
+const characterWidth = 6.3
+
 const tick = (millis: number): string =>
   millis === 0 ? "0" : millis < 1_000 ? `${millis} ms` : `${Number((millis / 1_000).toFixed(1))} s`
 
@@ -67,6 +70,7 @@ export const WaterfallChart = ({ at, hasRounds, onSelect, selected, start, water
   const critical = rows
     .map((row, index) => ({ row, index }))
     .filter(({ row }) => row.isCritical && row.calls.length > 0)
+  const isBegun = rows.length === 0 || rows.some(({ from }) => from !== undefined)
   const characters = Math.floor((nameWidth - 46) / 7.4)
   return (
     <div class="waterfall" ref={holder}>
@@ -77,10 +81,20 @@ export const WaterfallChart = ({ at, hasRounds, onSelect, selected, start, water
             <path class="hatch-line" d="M0 0v5" />
           </pattern>
         </defs>
-        {ticksOf(millis, Math.max(2, Math.floor(scale / 90))).map((time) => (
+        {!isBegun && (
+          <text class="tick" x={nameWidth} y="14">
+            No step has started
+          </text>
+        )}
+        {(isBegun ? ticksOf(millis, Math.max(2, Math.floor(scale / 90))) : []).map((time) => (
           <g key={time}>
             <path class="grid-line" d={`M${x(time)} ${top - 6}V${height}`} />
-            <text class="tick" x={x(time)} y="14" text-anchor={time === 0 ? "start" : "middle"}>
+            <text
+              class="tick"
+              x={x(time)}
+              y="14"
+              text-anchor={time === 0 ? "start" : width.value - x(time) < 24 ? "end" : "middle"}
+            >
               {tick(time)}
             </text>
           </g>
@@ -162,8 +176,11 @@ export const WaterfallChart = ({ at, hasRounds, onSelect, selected, start, water
         })}
         {rows.map((row, index) => {
           const end = x(row.calls.at(-1)?.to ?? row.from ?? 0)
-          const isLeft = width.value - end < 130 && x(row.from ?? 0) - nameWidth > 130
-          if (width.value - end < 130 && !isLeft) return null
+          const fact = factOf(row)
+          const room = 12 + fact.length * characterWidth
+          const fits = width.value - end >= room
+          const isLeft = !fits && x(row.from ?? 0) - nameWidth >= room
+          if (!fits && !isLeft) return null
           return (
             <text
               key={`${row.round}.${row.step}`}
@@ -172,7 +189,7 @@ export const WaterfallChart = ({ at, hasRounds, onSelect, selected, start, water
               y={top + index * rowHeight + 20}
               text-anchor={isLeft ? "end" : "start"}
             >
-              {factOf(row)}
+              {fact}
             </text>
           )
         })}

@@ -471,7 +471,7 @@ export const ComparePage = () => {
             <a href={href(["compare"])}>Compare</a> / {a && b ? "two runs" : "one question"}
           </span>
         )}
-        {isChoice && <span class="dim">questions with several runs</span>}
+        {isChoice && <span class="dim clip">questions with several runs; select any two runs in their list</span>}
         <span class="grow" />
         {a && b && (
           <a class="button quiet" href={href(["compare"], { a: b, b: a })}>

@@ -171,7 +171,7 @@ export const CostChart = ({
                   </circle>
                   {side !== undefined && (
                     <text
-                      class={kind === "own" || kind === "front" ? "strong-label" : ""}
+                      class={`point-label ${kind === "own" || kind === "front" ? "strong-label" : ""}`}
                       x={percent(x)}
                       y={down(mean)}
                       dx={side === "end" ? -9 : 9}

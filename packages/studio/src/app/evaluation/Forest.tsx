@@ -243,7 +243,7 @@ export const Differences = ({ benchmark, report }: { readonly report: Report; re
         )}
         {rows.length > 0 && (
           <details>
-            <summary>Figures</summary>
+            <summary>As table</summary>
             <Figures
               caption="Paired differences, in points"
               items={rows}
