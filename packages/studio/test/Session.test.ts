@@ -66,7 +66,9 @@ describe("play money", () => {
   /** A run whose small worker, or whole pool, has made-up prices. */
   const played = (id: string, isWhole: boolean) => {
     const whole = run(id, 0, "Third?")
-    const pool = whole.pool.map((worker) => (isWhole || worker.id === "small" ? { ...worker, isPlay: true } : worker))
+    const pool = whole.pool.map((worker) =>
+      isWhole || worker.id === "small" ? { ...worker, isPlay: true as const } : worker
+    )
     return { ...whole, pool }
   }
   const spends = (runs: ReadonlyArray<ReturnType<typeof run>>) => {

@@ -45,7 +45,7 @@ const barsOf = (parts: ReadonlyArray<Part>): ReadonlyArray<BarRow> =>
     ]
   })
 
-/** Columns of the cost and of the play money, each with its shares. A kind of money that was not spent is omitted. */
+/** Columns of the cost, its shares and the play money. A kind of money that was not spent is omitted. */
 const moneyColumns = <A extends { readonly spend: Spending }>({
   costUsd,
   playUsd
@@ -57,10 +57,9 @@ const moneyColumns = <A extends { readonly spend: Spending }>({
       ] as const satisfies ReadonlyArray<Figure<A>>)
     : []),
   ...(playUsd > 0
-    ? ([
-        ["Play money", ({ spend }) => <Money usd={spend.playUsd} isPlay />],
-        ["Share of play money", ({ spend }) => shareOf(spend.playUsd, playUsd)]
-      ] as const satisfies ReadonlyArray<Figure<A>>)
+    ? ([["Play money", ({ spend }) => <Money usd={spend.playUsd} isPlay />]] as const satisfies ReadonlyArray<
+        Figure<A>
+      >)
     : [])
 ]
 
@@ -334,7 +333,7 @@ const View = ({ opened: { figures, pricing, runs, title, unreadable } }: { reado
               {orchestration.cost !== undefined && `, ${Format.share(orchestration.cost)} of it for orchestration`}
             </h1>
             {spend.costUsd > 0 && spend.playUsd > 0 && (
-              <p>Calls at made-up prices cost {Format.money(spend.playUsd, true)}, which nobody pays.</p>
+              <p>Further calls have made-up prices: {Format.money(spend.playUsd, true)} in all.</p>
             )}
             {unreadable !== undefined && (
               <p class="tone-failed">
