@@ -28,6 +28,7 @@ import { SendingError, useSending } from "./Sending.tsx"
 import { ask, isExported, isMounted, isRefusal, type Run, readRun, SourceError } from "./Source.ts"
 import { cancel, canSteer, resume } from "./Steering.ts"
 import { StepPane } from "./StepPane.tsx"
+import { costOf } from "./Steps.ts"
 import { StepTable } from "./StepTable.tsx"
 import { WaterfallChart } from "./WaterfallChart.tsx"
 
@@ -87,6 +88,15 @@ const wasteText = (waste: Waterfalls.Waste): string =>
   ]
     .flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`]))
     .join(", ")
+
+/** Names the most expensive of several steps, and its share of the cost of the run. */
+const dearestText = ({ rows }: Waterfalls.Waterfall, runCost: number): ReadonlyArray<string> => {
+  const costs = rows.map(({ record, round, step }) => ({ round, step, usd: costOf(record) ?? 0 }))
+  const [dearest] = costs.toSorted((one, other) => other.usd - one.usd)
+  if (rows.length < 2 || dearest === undefined || dearest.usd === 0) return []
+  const name = rows.at(-1)!.round > 0 ? `${dearest.round + 1}.${dearest.step}` : `${dearest.step}`
+  return [`${Math.round((100 * dearest.usd) / runCost)}\u00a0% in step ${name}`]
+}
 
 /** Offers a single-file export of this run for download. */
 const exportPage = async (id: string) => {
@@ -278,7 +288,11 @@ const View = ({
           <Stat
             name={isPast ? "Cost so far" : "Cost"}
             note={
-              waste.costUsd > 0 ? `${Format.money(waste.costUsd)} for failed calls` : isPlay ? "play money" : undefined
+              [
+                ...(isPlay ? ["play money"] : []),
+                ...dearestText(waterfall, spend.costUsd),
+                ...(waste.costUsd > 0 ? [`${Format.money(waste.costUsd)} for failed calls`] : [])
+              ].join(", ") || undefined
             }
           >
             <Money usd={spend.unpricedCalls > 0 && spend.costUsd === 0 ? undefined : spend.costUsd} isPlay={false} />

@@ -101,7 +101,7 @@ export interface Line {
 export interface Opened {
   readonly title: string
   readonly figures: Figures
-  /** Number of runs that are left out, because their records cannot be read. Omitted if there are none. */
+  /** Number of runs that are left out, because their records cannot be read. Omitted if all can be read. */
   readonly unreadable?: number
   /** Price of the worker in `figures.against`. */
   readonly pricing?: Pricing | undefined
