@@ -88,6 +88,9 @@ export const Approval = ({ call, onSent, round, transcript }: Props) => {
               <dd class="value">
                 <Money usd={price.most?.costUsd} isPlay={isPlay} />
               </dd>
+              {price.most?.costUsd === undefined && (
+                <dd class="note">a step may call tools, or its price is unknown</dd>
+              )}
             </div>
             <div class="stat">
               <dt>Likely</dt>
