@@ -71,7 +71,7 @@ describe("play money", () => {
     )
     return { ...whole, pool }
   }
-  const spends = (runs: ReadonlyArray<ReturnType<typeof run>>) => {
+  const spends = (runs: ReadonlyArray<ReturnType<typeof run>>): Readonly<Record<string, ReadonlyArray<string>>> => {
     const { spend, workers } = Sessions.figures({ title: "", runs })
     const of = ({ costUsd, playUsd }: Sessions.Spending) => [costUsd.toFixed(6), playUsd.toFixed(6)]
     return { all: of(spend), ...Object.fromEntries(workers.map(({ id, spend }) => [id, of(spend)])) }
