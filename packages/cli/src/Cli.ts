@@ -17,6 +17,7 @@ import { exitCodes, type Failure, usage } from "./invocation/Failure.ts"
 import { paragraphs } from "./invocation/flags.ts"
 import { drawing, stdout } from "./invocation/Output.ts"
 import * as ShortHelp from "./invocation/ShortHelp.ts"
+import * as UsageError from "./invocation/UsageError.ts"
 
 /**
  * Provides `divisi help <command>`. For example, `divisi help train export` prints the full help for `divisi train
@@ -205,7 +206,7 @@ const presenter = (formatter: CliOutput.Formatter, isFull: boolean): CliOutput.P
       case "InvalidInvocation":
         return Console.error(
           [
-            ...event.errors.map((error) => `divisi: ${formatter.formatCliError(error)}`),
+            ...UsageError.texts(event.errors, event.helpDoc).map((text) => `divisi: ${text}`),
             `Usage: ${event.helpDoc.usage}`,
             `See \`${event.commandPath.join(" ")} --help\`.`
           ].join("\n")

@@ -5,6 +5,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { assert, describe, it } from "vitest"
 import * as ResumeCommand from "../src/runs/ResumeCommand.ts"
+import * as Prices from "../src/vendors/Prices.ts"
 import { config, divisi } from "./process.ts"
 
 describe("the command that resumes a run", () => {
@@ -16,11 +17,14 @@ describe("the command that resumes a run", () => {
       policy: Option.some("single:0"),
       check: ["tests=command:it's"],
       noTools: true,
+      approvePlans: true,
+      price: Option.some(Option.getOrThrow(Option.fromUndefinedOr(Prices.parse("a=0,b=0.5/1.5,2/3")))),
+      maxOutputTokens: Option.some(100),
       maxCost: Option.some(0.5)
     }
     assert.strictEqual(
       ResumeCommand.text("a", flags),
-      "divisi runs resume a --journal 'my runs.sqlite' --config ./x.config.ts --policy single:0 --check 'tests=command:it'\\''s' --no-tools --max-cost 0.5"
+      "divisi runs resume a --journal 'my runs.sqlite' --config ./x.config.ts --policy single:0 --check 'tests=command:it'\\''s' --no-tools --approve-plans --price a=0,b=0.5/1.5,2/3 --max-output-tokens 100 --max-cost 0.5"
     )
     assert.match(ResumeCommand.text("a", flags, { isOverBudget: true }), / --max-cost <more>$/)
   })
@@ -40,7 +44,7 @@ describe("the command that resumes a run", () => {
       const environment = { BOOK: path.join(folder, "book"), DIVISI_OUTCOMES: "none" }
       const flags = ["--journal", journal, "--config", config("surviving")]
       const waiting = await divisi(["run", "Which?", "--run-id", "run-1", "--approve-plans", ...flags], { environment })
-      const resume = `divisi runs resume run-1 ${flags.join(" ")}`
+      const resume = `divisi runs resume run-1 ${flags.join(" ")} --approve-plans`
       assert.include(waiting.errors, `Resume it with: ${resume}\n`)
       assert.include(waiting.errors, `Approve it with: ${resume} --approve 0.plan\n`)
       const shown = await divisi(["runs", "show", "run-1", "--journal", journal], { environment })

@@ -21,9 +21,9 @@ import * as Sealed from "./Sealed.ts"
 /** Options for reading a file. */
 export interface ReadOptions {
   /**
-   * Whether the file was written by another program and is complete. If so, the last line may lack a line feed, a byte
-   * order mark is removed, and a file that is not valid UTF-8 is rejected. Default: `false`, as for files written with
-   * {@link open}.
+   * Whether the file was written by another program and is complete. If so, the last line may lack a line feed, and a
+   * byte order mark is removed. A file that is neither valid UTF-8 nor UTF-16 with a byte order mark is rejected.
+   * Default: `false`, as for files written with {@link open}.
    */
   readonly isComplete?: boolean | undefined
   /**
@@ -130,15 +130,22 @@ async function* textOf(file: string, isComplete: boolean): AsyncGenerator<string
   }
 }
 
+/** Returns the encoding that a byte order mark announces. PowerShell 5 redirects output to UTF-16. */
+const encodingOf = ([first, second]: Uint8Array): string => {
+  if (first === 0xff && second === 0xfe) return "utf-16le"
+  return first === 0xfe && second === 0xff ? "utf-16be" : "utf-8"
+}
+
 /**
- * Decodes text from other programs. Other encodings are rejected, because they must not be read as if a few letters
- * were lost.
+ * Decodes text from other programs: UTF-8, or UTF-16 with a byte order mark. Other encodings are rejected, because they
+ * must not be read as if a few letters were lost.
  */
 async function* decoded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder("utf-8", { fatal: true })
-  const decode = (piece?: Uint8Array): string => {
+  let decoder: TextDecoder | undefined
+  const decode = (piece: Uint8Array = new Uint8Array()): string => {
+    decoder ??= new TextDecoder(encodingOf(piece), { fatal: true })
     try {
-      return decoder.decode(piece, { stream: piece !== undefined })
+      return decoder.decode(piece, { stream: piece.length > 0 })
     } catch {
       throw new Error("it is not UTF-8; save it as UTF-8")
     }

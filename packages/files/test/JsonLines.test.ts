@@ -37,6 +37,17 @@ describe("reading", () => {
     })
   )
 
+  it.effect("reads UTF-16 with a byte order mark, and rejects other encodings", () =>
+    Effect.gen(function* () {
+      const marked = Buffer.from('\ufeff{"a":"é"}\r\n2', "utf16le")
+      for (const bytes of [marked, Buffer.from(marked).swap16()]) {
+        expect(yield* values(fresh(bytes), { isComplete: true })).toEqual([{ a: "é" }, 2])
+      }
+      const error = yield* Effect.flip(values(fresh(Buffer.from('{"a":"é"}', "latin1")), { isComplete: true }))
+      assert.include(error.message, "save it as UTF-8")
+    })
+  )
+
   it.effect("ends a line at a line feed alone", () =>
     Effect.gen(function* () {
       const texts = ["a\u2028b", "a\u2029b", "a\u0085b", "a\vb", "a\fb"]

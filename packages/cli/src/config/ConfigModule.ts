@@ -17,6 +17,7 @@ import { fileURLToPath, pathToFileURL } from "node:url"
 import { compileFunction } from "node:vm"
 import * as Effect from "effect/Effect"
 import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
+import * as TextFile from "../invocation/TextFile.ts"
 
 /** Formats a file path for messages. */
 export const shownAs = (file: string): string => path.relative(process.cwd(), file) || file
@@ -37,8 +38,23 @@ const compiles = (source: string, isTypeScript: boolean): boolean => {
 
 const isOfPackage = (url: string): boolean => url.includes("/node_modules/")
 
+/**
+ * Returns the module in a UTF-16 file, as PowerShell 5 writes it, or `undefined` for any other file. Node reads only
+ * UTF-8.
+ */
+const inUtf16 = (url: string): ReturnType<nodeModule.LoadHookSync> | undefined => {
+  const file = url.startsWith("file:") && !isOfPackage(url) ? fileURLToPath(url) : undefined
+  if (file === undefined || !/\.[cm]?[jt]s$/.test(file)) return undefined
+  const bytes = readFileSync(file)
+  if (TextFile.encodingOf(bytes) === "utf-8") return undefined
+  const source = TextFile.decode(bytes)
+  const isTypeScript = file.endsWith("ts")
+  const format = compiles(source, isTypeScript) ? "commonjs" : "module"
+  return { format: isTypeScript ? `${format}-typescript` : format, source, shortCircuit: true }
+}
+
 const load: nodeModule.LoadHookSync = (url, context, next) => {
-  const loaded = next(url, context)
+  const loaded = inUtf16(url) ?? next(url, context)
   const { format, source } = loaded
   if (format?.startsWith("commonjs") !== true || source == null || isOfPackage(url)) return loaded
   const isTypeScript = format === "commonjs-typescript"
@@ -76,7 +92,11 @@ let areHooksThere = false
  * Files that compile as CommonJS are left to Node. With hooks installed, Node 22 cannot `require` modules that import
  * other modules.
  */
-const isCommonJs = (file: string): boolean => existsSync(file) && compiles(readFileSync(file, "utf8"), /ts$/.test(file))
+const isCommonJs = (file: string): boolean => {
+  if (!existsSync(file)) return false
+  const bytes = readFileSync(file)
+  return TextFile.encodingOf(bytes) === "utf-8" && compiles(TextFile.decode(bytes), file.endsWith("ts"))
+}
 
 /**
  * Installs the hooks for the lifetime of the process, because a recipe may import a file when it is called. Not needed

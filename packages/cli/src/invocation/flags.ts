@@ -27,6 +27,18 @@ export const whole = (name: string, least: number) =>
     )
   )
 
+/** Creates `--port`. Port 0 picks a free one. */
+export const port = (standard: number) =>
+  Flag.Int("port").pipe(
+    Flag.filter(
+      (value) => value >= 0 && value <= 65_535,
+      () => "Expected a port from 0 to 65535"
+    ),
+    Flag.withMetavar("<number>"),
+    Flag.withDescription(`Port (default ${standard}); 0 picks a free one`),
+    Flag.withDefault(standard)
+  )
+
 /** Creates a boolean flag. Default: off. */
 export const toggle = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withDefault(false), Flag.withDescription(description))
@@ -92,12 +104,18 @@ export const duration = (name: string, description: string) =>
 /** Creates `--timeout`, in milliseconds. */
 export const timeout = (description: string) => duration("timeout", description)
 
+/** Parses an amount in USD. Returns `undefined` if it is invalid. */
+const parseAmount = (text: string): number | undefined => {
+  const amount = text.trim() === "" ? Number.NaN : Number(text)
+  return Number.isFinite(amount) && amount >= 0 ? amount : undefined
+}
+
 /** Creates a flag for an amount in USD. */
 export const cost = (name: string, description: string) =>
-  Flag.Finite(name).pipe(
-    Flag.filter(
-      (value) => value >= 0,
-      () => "Expected an amount in USD of at least 0"
+  Flag.String(name).pipe(
+    Flag.filterMap(
+      (text) => Option.fromUndefinedOr(parseAmount(text)),
+      () => "Expected an amount in USD of at least 0, such as 0.50"
     ),
     Flag.withMetavar("<usd>"),
     Flag.withDescription(description),

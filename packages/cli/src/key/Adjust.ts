@@ -5,6 +5,7 @@ import type { Account } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import * as Hint from "../invocation/Hint.ts"
 import { stdout } from "../invocation/Output.ts"
 import { unknown } from "../stores/KeyStore.ts"
 import { oneLine } from "../view/Line.ts"
@@ -53,7 +54,7 @@ export const adjust = Effect.fnUntraced(function* (input: AdjustInput): Effect.f
   const id = Option.getOrElse(input.once, () => randomUUID())
   const made = yield* KeyPlace.within(input, ({ accounts, keys }) =>
     Effect.gen(function* () {
-      if (!(yield* keys.all).some(({ id }) => id === input.key)) return yield* unknown(input.key)
+      if (!(yield* keys.all).some(({ id }) => id === input.key)) return yield* unknown(input.key, input)
       return yield* Effect.mapError(
         Effect.flatMap(accounts, (accounts) => {
           const names = KeyAccounts.namesOf(input.key, Option.getOrElse(input.on, accounts.now))
@@ -76,7 +77,7 @@ export const adjust = Effect.fnUntraced(function* (input: AdjustInput): Effect.f
   const rows = made.accounts.map(({ afterUsd, beforeUsd, name }) => [name, usd(beforeUsd), usd(afterUsd)])
   print(table([["account", "before USD", "after USD"], ...rows], toLeft))
   print(
-    `Adjustment ${oneLine(made.id)} of ${new Date(made.at).toISOString()}. List all adjustments with: divisi key audit`
+    `Adjustment ${oneLine(made.id)} of ${new Date(made.at).toISOString()}. List all adjustments with: ${Hint.command("divisi key audit", input)}`
   )
 })
 

@@ -5,6 +5,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import * as Hint from "../invocation/Hint.ts"
 import { stdout } from "../invocation/Output.ts"
 import type { Change, StoredKey } from "../stores/KeyStore.ts"
 import * as Format from "../view/Format.ts"
@@ -127,7 +128,9 @@ export const list = Effect.fnUntraced(function* (input: ListInput): Effect.fn.Re
   if (input.json) {
     return print(JSON.stringify(keys.map(({ hash: _, ...key }) => ({ ...key, spentUsd: spent.get(key.id) ?? 0 }))))
   }
-  if (keys.length === 0) return print("There are no keys yet. Create one with: divisi key make <name>")
+  if (keys.length === 0) {
+    return print(`There are no keys yet. Create one with: ${Hint.command("divisi key make <name>", input)}`)
+  }
   print(table([columns, ...keys.map((key) => rowOf(key, now, spent))], toLeft))
 })
 
@@ -159,7 +162,9 @@ export const change = Effect.fnUntraced(function* (input: ChangeInput): Effect.f
   const changed: Change = ({ createdAt, damaged: _, hash, id, limits, name, revokedAt, ...before }) => {
     if (revokedAt !== undefined) {
       const day = dayOf(revokedAt)
-      return usage(`Key ${id} was revoked on ${day} and cannot be changed. Create a new one with: divisi key make`)
+      return usage(
+        `Key ${id} was revoked on ${day} and cannot be changed. Create a new one with: ${Hint.command("divisi key make <name>", input)}`
+      )
     }
     const allowed = grouped({ ...limits, ...before, ...added, ...without })
     return Effect.succeed({ id, name: Option.getOrElse(input.name, () => name), hash, createdAt, ...allowed })

@@ -89,7 +89,9 @@ const add = (file: string, key: Keys.Key) => edit(file, (keys) => Effect.succeed
 const change = (file: string, id: string, changed: Change) =>
   edit(file, (keys) => {
     const at = keys.findIndex((key) => key.id === id)
-    return at < 0 ? unknown(id) : Effect.map(changed(keys[at]!), (key) => ({ key, keys: keys.with(at, key) }))
+    return at < 0
+      ? unknown(id, { keys: Option.some(file) })
+      : Effect.map(changed(keys[at]!), (key) => ({ key, keys: keys.with(at, key) }))
   })
 
 /**

@@ -1,7 +1,7 @@
 /** `divisi models`: manages local models. */
 import type { Inspection, LlamaCppError } from "@divisi/policy-llamacpp"
 import * as Effect from "effect/Effect"
-import { type Failure, failed } from "../invocation/Failure.ts"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
 import * as LocalModels from "../vendors/LocalModels.ts"
 import { table, toLeft } from "../view/Table.ts"
@@ -9,7 +9,9 @@ import { table, toLeft } from "../view/Table.ts"
 const print = (text: string) => Effect.sync(() => void stdout.write(`${text}\n`))
 
 const orFail = <A>(effect: Effect.Effect<A, LlamaCppError.LlamaCppError>): Effect.Effect<A, Failure> =>
-  Effect.mapError(effect, ({ message }) => failed(message))
+  Effect.mapError(effect, ({ message, reason }) =>
+    reason._tag === "Reference" || reason._tag === "Missing" ? usage(message) : failed(message)
+  )
 
 /** Lists installed models, and the known models that can be downloaded. */
 export const list = Effect.fnUntraced(function* (input: { readonly json: boolean }): Effect.fn.Return<void, Failure> {

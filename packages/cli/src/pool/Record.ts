@@ -10,6 +10,7 @@ import type { EvalInput } from "../eval/flags.ts"
 import * as ReportText from "../eval/ReportText.ts"
 import * as Suites from "../eval/Suites.ts"
 import { exitCodes, Failure, usage } from "../invocation/Failure.ts"
+import { quoted } from "../invocation/Hint.ts"
 import { stdout } from "../invocation/Output.ts"
 import * as RunOptions from "../team/RunOptions.ts"
 import * as Format from "../view/Format.ts"
@@ -129,5 +130,5 @@ export const record = (input: RecordInput): Effect.Effect<void, Failure> =>
         : `${ReportText.text(report, stdout.columns, "; run the same command again to measure them")}\n`
     )
     yield* Evaluate.ending(evaluation, measured)
-    say(`Recorded in ${input.out}. Next: divisi pool train ${input.out}`)
+    say(`Recorded in ${input.out}. Next: divisi pool train ${quoted(input.out)}`)
   }).pipe(Effect.scoped)

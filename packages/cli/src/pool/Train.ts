@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as RecordedSuite from "../eval/RecordedSuite.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { quoted } from "../invocation/Hint.ts"
 import { stdout } from "../invocation/Output.ts"
 import * as Embedders from "../vendors/Embedders.ts"
 import * as Format from "../view/Format.ts"
@@ -37,7 +38,7 @@ export const read = (folder: string): Effect.Effect<Recording, Failure, Scope.Sc
     )
     if (absent !== undefined) {
       return yield* usage(
-        `${folder} has no finished recording (${absent} is missing). Run divisi pool record with --out ${folder} until it finishes or reaches a limit; recorded answers are not paid for again.`
+        `${folder} has no finished recording (${absent} is missing). Run divisi pool record with --out ${quoted(folder)} until it finishes or reaches a limit; recorded answers are not paid for again.`
       )
     }
     const [report, samples] = yield* Effect.mapError(
@@ -159,7 +160,9 @@ export const train = (input: TrainPoolInput): Effect.Effect<void, Failure> =>
     stdout.write(
       `${[
         clean(`Trained on ${examples.length} questions; ${heldOut} others are held out for the verdict. ${choice}`),
-        clean(`Stored in ${file}. Use it with --policy head:${file}. Next: divisi pool verdict ${folder}`)
+        clean(
+          `Stored in ${file}. Use it with --policy ${quoted(`head:${file}`)}. Next: divisi pool verdict ${quoted(folder)}`
+        )
       ].join("\n")}\n`
     )
   }).pipe(Effect.scoped)
@@ -168,5 +171,5 @@ export const train = (input: TrainPoolInput): Effect.Effect<void, Failure> =>
 export const isTrained = (folder: string): Effect.Effect<boolean, Failure> =>
   Effect.mapBoth(Head.read(fileIn(folder)), {
     onSuccess: (head) => head !== undefined,
-    onFailure: ({ message }) => failed(`${message}. Run divisi pool train ${folder} to train it again.`)
+    onFailure: ({ message }) => failed(`${message}. Run divisi pool train ${quoted(folder)} to train it again.`)
   })

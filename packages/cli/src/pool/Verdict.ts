@@ -10,6 +10,7 @@ import * as Option from "effect/Option"
 import * as Evaluate from "../eval/Evaluate.ts"
 import * as ReportText from "../eval/ReportText.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { quoted } from "../invocation/Hint.ts"
 import { stdout } from "../invocation/Output.ts"
 import { clean } from "../view/Line.ts"
 import { evaluationFlags } from "./evaluationFlags.ts"
@@ -46,7 +47,7 @@ export const verdict = (input: VerdictInput): Effect.Effect<void, Failure> =>
     const recording = yield* Train.read(folder)
     const { record, report: recorded } = recording
     if (!(yield* Train.isTrained(folder)))
-      return yield* usage(`${folder} has no Conductor. Run divisi pool train ${folder}.`)
+      return yield* usage(`${folder} has no Conductor. Run divisi pool train ${quoted(folder)}.`)
     const conductor = `head:${Train.fileIn(folder)}`
     const { config, pool } = recorded
     const ids = path.join(folder, "held-out.txt")

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
+import { type Failure, failed } from "../invocation/Failure.ts"
 import * as Output from "../invocation/Output.ts"
 import * as StandardInput from "../invocation/StandardInput.ts"
 import * as TextFile from "../invocation/TextFile.ts"
@@ -12,12 +12,7 @@ import type { Input } from "./flags.ts"
 import * as Recording from "./Recording.ts"
 
 const readText = (file: string): Effect.Effect<string, Failure> =>
-  file === "-"
-    ? Effect.map(StandardInput.read(), (text) => text ?? "")
-    : Effect.try({
-        try: () => TextFile.read(file),
-        catch: (error) => usage(`Cannot read the recording: ${messageOf(error)}.`)
-      })
+  file === "-" ? Effect.map(StandardInput.read(), (text) => text ?? "") : TextFile.named(file, "the run")
 
 /** Prints the events at `speed` times their original speed, or all at once if `speed` is 0. */
 const print = Effect.fnUntraced(function* ({ run }: Recording.Recording, speed: number) {

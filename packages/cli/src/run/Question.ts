@@ -1,7 +1,7 @@
 /** Determines the question of a run: from the arguments, a file, standard input, or the built-in default. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
+import { type Failure, usage } from "../invocation/Failure.ts"
 import * as StandardInput from "../invocation/StandardInput.ts"
 import * as TextFile from "../invocation/TextFile.ts"
 
@@ -23,10 +23,7 @@ const notEmpty = (text: string, source: string): Effect.Effect<string, Failure> 
   text.trim() === "" ? Effect.fail(usage(`The question in ${source} is empty.`)) : Effect.succeed(text.trim())
 
 const fromFile = (file: string): Effect.Effect<string, Failure> =>
-  Effect.try({
-    try: () => TextFile.read(file),
-    catch: (error) => usage(`Cannot read the question: ${messageOf(error)}.`)
-  }).pipe(Effect.flatMap((text) => notEmpty(text, file)))
+  Effect.flatMap(TextFile.named(file, "the question"), (text) => notEmpty(text, file))
 
 const unasked = Effect.gen(function* () {
   if (!StandardInput.isPiped()) return builtIn

@@ -9,6 +9,7 @@ import type * as Scope from "effect/Scope"
 import * as ConfigFile from "../config/ConfigFile.ts"
 import type { Config } from "../config.ts"
 import { exitCodes, type Failure, failed, silent, usage } from "../invocation/Failure.ts"
+import * as Hint from "../invocation/Hint.ts"
 import * as Output from "../invocation/Output.ts"
 import * as StandardInput from "../invocation/StandardInput.ts"
 import * as ResumeCommand from "../runs/ResumeCommand.ts"
@@ -100,8 +101,8 @@ const advice = (transcript: Transcript.Transcript, config: Option.Option<string>
   const failures = StepFailure.failuresOf(transcript).filter(({ reason }) => unavailable.has(reason))
   if (failures.length === 0) return ""
   const pool = [...new Set(failures.map(({ worker }) => oneLine(worker)))].join(",")
-  const place = Option.match(config, { onNone: () => "", onSome: (file) => ` --config ${ResumeCommand.quoted(file)}` })
-  return `divisi: check the failed workers with: divisi pool check --pool ${ResumeCommand.quoted(pool)}${place}\n`
+  const check = Hint.command(`divisi pool check --pool ${Hint.quoted(pool)}`, { config })
+  return `divisi: check the failed workers with: ${check}\n`
 }
 
 /** Advice for questions that the offline gym cannot answer. */
@@ -160,13 +161,15 @@ interface Kept {
   /** Whether the run has already finished. If so, its stored result is returned. */
   readonly hasEnded: boolean
   /** Flags that identify where the run is stored. */
-  readonly place: Pick<ResumeCommand.Flags, "journal" | "database">
+  readonly place: Pick<Hint.Place, "journal" | "database">
 }
 
 /** Prints how to resume a durable run that has not finished. */
 const hint = (runId: string, flags: ResumeCommand.Flags, exit: Exit.Exit<Conductor.RunResult, unknown>): void => {
-  const ending = Exit.isSuccess(exit) ? exit.value.ending : undefined
-  if (ending === "answered" || ending === "refused") return
+  const result = Exit.isSuccess(exit) ? exit.value : undefined
+  const ending = result?.ending
+  // After a mismatch, the same flags would send a different call again.
+  if (ending === "answered" || ending === "refused" || result?.error?._tag === "JournalMismatch") return
   const command = ResumeCommand.text(runId, flags, { isOverBudget: ending === "budget" })
   process.stderr.write(`divisi: run saved. Resume it with: ${command}\n`)
 }
@@ -220,7 +223,10 @@ export const perform = Effect.fnUntraced(function* (
   )
   const transcript = recorder.transcript()
   // If the journal is unusable, the run did not start and nothing was displayed.
-  if (transcript === undefined) return yield* failed(result.detail ?? "The run cannot start.")
+  if (transcript === undefined) {
+    const { detail = "The run cannot start.", error } = result
+    return yield* error?._tag === "OptionsError" ? usage(detail) : failed(detail)
+  }
   if (!isGym && kept?.hasEnded !== true) yield* noted(transcript)
   if (!isGym && result.ending === "failed") process.stderr.write(advice(transcript, input.config))
   const isPlanRefused = transcript.rounds.at(-1)?.decision?.decision === "refused"
@@ -248,9 +254,9 @@ const dryRun = Effect.fnUntraced(function* (
   )
 })
 
-/** Opens the journal if the run is durable. */
+/** Opens the journal if the run is durable: with `--durable`, `--run-id` or `--journal`. */
 const keeping = ({ durable, journal, runId }: Input): Effect.Effect<Kept | undefined, Failure, Scope.Scope> => {
-  if (!durable && Option.isNone(runId)) return Effect.succeed(undefined)
+  if (!durable && Option.isNone(runId) && Option.isNone(journal)) return Effect.succeed(undefined)
   return Effect.gen(function* () {
     const Journals = yield* Effect.promise(() => import("../stores/Journals.ts"))
     const opened = yield* Journals.open(journal)

@@ -8,6 +8,7 @@ import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as ConfigFile from "../config/ConfigFile.ts"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
+import * as Hint from "../invocation/Hint.ts"
 import { stdout } from "../invocation/Output.ts"
 import * as Journals from "../stores/Journals.ts"
 import * as Catalog from "../vendors/Catalog.ts"
@@ -62,7 +63,10 @@ export const write = Effect.fnUntraced(function* (input: ReportInput): Effect.fn
     input.database,
     Option.match(newerThan, { onNone: () => 0, onSome: (age) => now - age })
   )
-  if (runs.length === 0) return yield* usage("No runs found. List runs with: divisi runs")
+  if (runs.length === 0)
+    return yield* usage(
+      `No runs found. List runs with: ${Hint.command("divisi runs", { journal: input.journal, database: input.database })}`
+    )
   const done = Option.isNone(alone) ? undefined : yield* runsOf(alone, Option.none(), 0)
   if (done?.length === 0) return yield* usage("--alone: the journal has no runs.")
   const session: Sessions.Session = { title, runs, against, alone: done }

@@ -1,49 +1,49 @@
 /** Builds the command that resumes a stored run, including the flags it needs. */
 import * as Option from "effect/Option"
-import type * as Redacted from "effect/Redacted"
+import * as Hint from "../invocation/Hint.ts"
+import * as Prices from "../vendors/Prices.ts"
 
 /** Flags of the command that started or displayed the run. */
-export interface Flags {
-  readonly journal: Option.Option<string>
-  readonly database?: Option.Option<Redacted.Redacted> | undefined
-  readonly config?: Option.Option<string> | undefined
+export interface Flags extends Hint.Place {
   readonly policy?: Option.Option<string> | undefined
   readonly check?: ReadonlyArray<string> | undefined
   readonly tool?: Option.Option<string> | undefined
   readonly mcp?: ReadonlyArray<string> | undefined
   readonly noTools?: boolean | undefined
+  readonly toolAccess?: Option.Option<string> | undefined
+  readonly approvePlans?: boolean | undefined
+  readonly profiles?: Option.Option<string> | undefined
+  readonly cache?: Option.Option<string> | undefined
+  readonly price?: Option.Option<Prices.Prices> | undefined
   readonly maxSteps?: Option.Option<number> | undefined
   readonly recursion?: Option.Option<number> | undefined
+  readonly maxOutputTokens?: Option.Option<number> | undefined
+  readonly reassign?: Option.Option<string> | undefined
   readonly maxCost?: Option.Option<number> | undefined
 }
 
-/** Quotes a word for use in a shell, if necessary. */
-export const quoted = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
-
-const none = Option.none<never>()
-
-/**
- * Returns the command for resuming a run. It omits the database address, which may contain a password, and the cost
- * limit of a run that reached a limit.
- */
+/** Returns the command for resuming a run. It omits the cost limit of a run that reached a limit. */
 export const text = (runId: string, flags: Flags, { isOverBudget = false } = {}): string => {
-  const given = (name: string, value: Option.Option<string | number> = none) =>
-    Option.match(value, { onNone: () => [], onSome: (value) => [`--${name} ${quoted(`${value}`)}`] })
+  const { flag } = Hint
   const each = (name: string, values: ReadonlyArray<string> = []) =>
-    values.flatMap((value) => given(name, Option.some(value)))
+    values.flatMap((value) => flag(name, Option.some(value)))
+  const { maxCost = Option.none<number>(), price = Option.none<Prices.Prices>() } = flags
   return [
-    `divisi runs resume ${quoted(runId)}`,
-    ...given("journal", flags.journal),
-    ...(Option.isSome(flags.database ?? none) ? ["--database <url>"] : []),
-    ...given("config", flags.config),
-    ...given("policy", flags.policy),
+    Hint.command(`divisi runs resume ${Hint.quoted(runId)}`, flags),
+    ...flag("policy", flags.policy),
     ...each("check", flags.check),
-    ...given("tool", flags.tool),
+    ...flag("tool", flags.tool),
     ...each("mcp", flags.mcp),
     ...(flags.noTools === true ? ["--no-tools"] : []),
-    ...given("max-steps", flags.maxSteps),
-    ...given("recursion", flags.recursion),
-    ...(isOverBudget && Option.isSome(flags.maxCost ?? none) ? ["--max-cost <more>"] : given("max-cost", flags.maxCost))
+    ...flag("tool-access", flags.toolAccess),
+    ...(flags.approvePlans === true ? ["--approve-plans"] : []),
+    ...flag("profiles", flags.profiles),
+    ...flag("cache", flags.cache),
+    ...flag("price", Option.map(price, Prices.format)),
+    ...flag("max-steps", flags.maxSteps),
+    ...flag("recursion", flags.recursion),
+    ...flag("max-output-tokens", flags.maxOutputTokens),
+    ...flag("reassign", flags.reassign),
+    ...(isOverBudget && Option.isSome(maxCost) ? ["--max-cost <more>"] : flag("max-cost", maxCost))
   ].join(" ")
 }

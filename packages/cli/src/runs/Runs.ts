@@ -46,7 +46,7 @@ export const list = (input: ListInput): Effect.Effect<void, Failure> =>
             2
           )
         )
-      print(RunsText.list(shown, now, runs.length))
+      print(RunsText.list(shown, now, runs.length, input))
     })
   )
 
@@ -55,7 +55,7 @@ export const show = (input: ShowInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
       const journal = yield* Journals.open(input.journal, input.database)
-      const summary = yield* Journals.find(journal, input.id)
+      const summary = yield* Journals.find(journal, input.id, input)
       const events = yield* Journals.events(journal, summary.run)
       if (input.json) return print(events.map((event) => JSON.stringify(event)).join("\n"))
       const transcript = Transcript.fromEvents(events)!
@@ -118,7 +118,7 @@ export const resume = (input: ResumeInput): Effect.Effect<void, Failure> =>
       const results = yield* given(input)
       const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
       const journal = yield* Journals.open(input.journal, input.database)
-      const { ending, run, workers } = yield* Journals.find(journal, input.id)
+      const { ending, run, workers } = yield* Journals.find(journal, input.id, input)
       if (Option.isNone(input.pool)) yield* checkWorkers(config, workers)
       const pool = Option.orElse(input.pool, () => Option.some(workers.join(",")))
       const team = { ...input, pool, seed: Option.none<number>(), approve: approved(input.approve).tools }
@@ -168,7 +168,7 @@ export const fork = (input: ForkInput): Effect.Effect<void, Failure> =>
       const plan = Option.isNone(input.plan) ? undefined : yield* textIn("--plan", input.plan.value)
       const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
       const journal = yield* Journals.open(input.journal, input.database)
-      const { run, workers } = yield* Journals.find(journal, input.id)
+      const { run, workers } = yield* Journals.find(journal, input.id, input)
       const worker = Option.getOrUndefined(input.worker)
       const members = worker === undefined || workers.includes(worker) ? workers : [...workers, worker]
       if (Option.isNone(input.pool)) yield* checkWorkers(config, workers)
@@ -205,7 +205,7 @@ export const remove = (input: DeleteInput): Effect.Effect<void, Failure> =>
         }
         return deleted(yield* told(Journal.prune(journal, bounds)), json)
       }
-      const found = yield* Effect.forEach(ids, (id) => Journals.find(journal, id))
+      const found = yield* Effect.forEach(ids, (id) => Journals.find(journal, id, input))
       const gone = yield* told(journal.remove(found.map(({ run }) => run)))
       deleted(gone, json)
       const kept = found.filter(({ run }) => !gone.includes(run))

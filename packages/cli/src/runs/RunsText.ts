@@ -1,5 +1,6 @@
 /** Formats the runs in a journal for display. */
 import { Journal } from "@divisi/core"
+import * as Hint from "../invocation/Hint.ts"
 import * as Format from "../view/Format.ts"
 import { cut, oneLine } from "../view/Line.ts"
 import { table, toLeft } from "../view/Table.ts"
@@ -15,9 +16,12 @@ const ago = (millis: number): string => {
   return seconds < 86_400 ? `${Math.floor(seconds / 3_600)} h` : `${Math.floor(seconds / 86_400)} d`
 }
 
+/** A journal does not store the flags of a run, and a resumed call must equal the recorded one. */
+const otherFlags = "\nRepeat the flags that it was started with, such as --policy or --max-output-tokens."
+
 /** Describes the state of a run and what to do next. */
 export const state = (run: Journal.Summary, place: ResumeCommand.Flags): string => {
-  const resume = ResumeCommand.text(run.run, place)
+  const resume = `${ResumeCommand.text(run.run, place)}${otherFlags}`
   const { owner, waitsFor = [] } = run
   const state = Journal.stateOf(run)
   if (state === "waiting") return `waiting for ${waitsFor.join(", ")}: ${resume}`
@@ -28,8 +32,10 @@ export const state = (run: Journal.Summary, place: ResumeCommand.Flags): string 
 }
 
 /** Formats a list of runs, one per line. */
-export const list = (runs: ReadonlyArray<Journal.Summary>, now: number, count: number): string => {
-  if (runs.length === 0) return "No runs found. Store a run with: divisi run --durable"
+export const list = (runs: ReadonlyArray<Journal.Summary>, now: number, count: number, place: Hint.Place): string => {
+  if (runs.length === 0) {
+    return `No runs found. Store a run with: ${Hint.command("divisi run --durable", { journal: place.journal })}`
+  }
   const rows = runs.map((run) => [
     run.run,
     Journal.stateOf(run),

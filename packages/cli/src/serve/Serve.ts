@@ -14,6 +14,7 @@ import * as Queue from "effect/Queue"
 import * as Scope from "effect/Scope"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
 import * as HangUp from "../invocation/HangUp.ts"
+import * as Hint from "../invocation/Hint.ts"
 import * as OpenTelemetry from "../invocation/OpenTelemetry.ts"
 import { explain } from "../invocation/OptionalPackage.ts"
 import { stdout } from "../invocation/Output.ts"
@@ -254,7 +255,13 @@ const question = '{"model":"divisi","messages":[{"role":"user","content":"How ma
 const counted = (workers: number): string => `${workers} worker${workers === 1 ? "" : "s"}`
 
 /** Returns the message printed at startup, with the next steps. */
-const welcome = ({ url }: NodeServer.NodeServer, isGym: boolean, workers: number, hasKeys: boolean): string => {
+const welcome = (
+  { url }: NodeServer.NodeServer,
+  isGym: boolean,
+  workers: number,
+  hasKeys: boolean,
+  place: Hint.Place
+): string => {
   const team = isGym ? `the offline gym: ${workers} workers that compute their answers` : counted(workers)
   return [
     `Serving ${team}, at ${url}`,
@@ -263,8 +270,8 @@ const welcome = ({ url }: NodeServer.NodeServer, isGym: boolean, workers: number
     "",
     `Clients of OpenAI's API: this base URL, ${hasKeys ? "a" : "any"} key, the model divisi. Others: divisi-fast, worker/<id>.`,
     hasKeys
-      ? "Requests need an API key. List keys with: divisi key list"
-      : "Without keys, only programs on this machine have access. Create a key with: divisi key make <name>",
+      ? `Requests need an API key. List keys with: ${Hint.command("divisi key list", place)}`
+      : `Without keys, only programs on this machine have access. Create a key with: ${Hint.command("divisi key make <name>", place)}`,
     `Runs in the browser: ${new URL("/studio/", url)}`,
     ...(isGym ? ["Real models: divisi serve --pool openai:gpt-5,ollama:qwen3:8b"] : []),
     "Ctrl-C stops it."
@@ -416,7 +423,11 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
       write(
         input.json
           ? eventOf("listening", { url: server.url })
-          : welcome(server, isGym, WorkerPool.size(offered.pool), hasKeys)
+          : welcome(server, isGym, WorkerPool.size(offered.pool), hasKeys, {
+              keys: input.keys,
+              database: input.database,
+              config: input.config
+            })
       )
       yield* reloading(Server, input, server, first)
       const end = Effect.suspend(() => {

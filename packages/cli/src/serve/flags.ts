@@ -1,18 +1,14 @@
 /** Flags for `divisi serve`. */
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { age, cost, journal, text, timeout, toggle, whole } from "../invocation/flags.ts"
+import { age, cost, journal, port, text, timeout, toggle } from "../invocation/flags.ts"
 import { database, keys } from "../key/flags.ts"
 import { moreTeamFlags, teamFlags } from "../team/flags.ts"
 import { clients } from "./ClientConfig.ts"
 
 export const flags = {
   ...teamFlags,
-  port: whole("port", 0).pipe(
-    Flag.withMetavar("<number>"),
-    Flag.withDescription("Port (default 8080); 0 picks a free one"),
-    Flag.withDefault(8080)
-  ),
+  port: port(8080),
   host: Flag.String("host").pipe(
     Flag.withMetavar("<address>"),
     Flag.withDescription("Address (default 127.0.0.1: this machine only)"),

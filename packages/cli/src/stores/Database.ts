@@ -109,7 +109,7 @@ const keysIn = (
   const change: KeyStore["change"] = Effect.fnUntraced(function* (id, changed) {
     for (;;) {
       const before = yield* orFail(records.get(id))
-      if (before === undefined) return yield* unknown(id)
+      if (before === undefined) return yield* unknown(id, { database: Option.some(records) })
       const key = yield* changed(yield* keyOf(before))
       if (yield* orFail(records.replace(id, before, JSON.stringify(key)))) return key
     }

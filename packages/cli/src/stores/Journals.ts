@@ -5,6 +5,7 @@ import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import * as Hint from "../invocation/Hint.ts"
 import * as Database from "./Database.ts"
 
 /** Opens the journal in the given database. */
@@ -49,10 +50,11 @@ export const list = (journal: Journal.Journal): Effect.Effect<ReadonlyArray<Jour
 export const named = (journal: Journal.Journal, run: string): Effect.Effect<Journal.Summary | undefined, Failure> =>
   Effect.mapError(journal.find(run), ({ message }) => failed(message))
 
-/** Finds a run by its id or a unique prefix. */
+/** Finds a run by its id or a unique prefix, in the journal that `place` locates. */
 export const find = Effect.fnUntraced(function* (
   journal: Journal.Journal,
-  name: string
+  name: string,
+  place: Hint.Place
 ): Effect.fn.Return<Journal.Summary, Failure> {
   const exact = yield* named(journal, name)
   if (exact !== undefined) return exact
@@ -60,7 +62,7 @@ export const find = Effect.fnUntraced(function* (
   if (begun.length === 1) return begun[0]!
   return yield* usage(
     begun.length === 0
-      ? `Run ${name} not found in ${journal.name}. List its runs with: divisi runs`
+      ? `Run ${name} not found in ${journal.name}. List its runs with: ${Hint.command("divisi runs", { journal: place.journal, database: place.database })}`
       : `${begun.length} run ids start with ${name}: ${begun.map(({ run }) => run).join(", ")}.`
   )
 })

@@ -2,6 +2,7 @@
 import type { Keys } from "@divisi/server"
 import type * as Effect from "effect/Effect"
 import { type Failure, usage } from "../invocation/Failure.ts"
+import * as Hint from "../invocation/Hint.ts"
 
 /** A stored key. If `damaged` is set, the entry could not be parsed. */
 export type StoredKey = Keys.Key & { readonly damaged?: string }
@@ -10,7 +11,8 @@ export type StoredKey = Keys.Key & { readonly damaged?: string }
 export type Change = (key: StoredKey) => Effect.Effect<Keys.Key, Failure>
 
 /** Creates the failure for an unknown key id. */
-export const unknown = (id: string): Failure => usage(`No key has the id ${id}. List keys with: divisi key list`)
+export const unknown = (id: string, place: Hint.Place): Failure =>
+  usage(`No key has the id ${id}. List keys with: ${Hint.command("divisi key list", place)}`)
 
 /** A key store whose content may change at any time. */
 export interface KeyStore {

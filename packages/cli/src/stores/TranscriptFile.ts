@@ -41,10 +41,7 @@ export const within = (folder: string): Effect.Effect<ReadonlyArray<string>, Fai
 export const read = (file: string): Effect.Effect<Transcript.Transcript, Failure> =>
   Effect.gen(function* () {
     const Wire = yield* Effect.promise(() => import("@divisi/core/Wire"))
-    const text = yield* Effect.try({
-      try: () => TextFile.read(file),
-      catch: (error) => usage(`Cannot read the transcript: ${messageOf(error)}.`)
-    })
+    const text = yield* TextFile.named(file, "the transcript")
     const value = yield* Effect.try({
       try: () => Sealed.parse(text, { isOptional: true }),
       catch: (error) => usage(`${file} cannot be used: ${messageOf(error, file)}.`)

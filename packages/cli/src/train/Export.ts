@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as ConfigFile from "../config/ConfigFile.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { quoted } from "../invocation/Hint.ts"
 import { stdout } from "../invocation/Output.ts"
 import type { ExportInput } from "./flags.ts"
 import * as Preparation from "./Preparation.ts"
@@ -57,8 +58,6 @@ const formOf = ({ phases, pool }: Training): ConductorForm.ConductorForm | undef
   const { maxTokens, prompt } = last.rollouts
   return { prompt, maxTokens, workers: WorkerPool.ids(pool) }
 }
-
-const quoted = (file: string): string => (/^[\w./@:+-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`)
 
 /** Describes how to run the exported file, for formats supported by llama.cpp. */
 const usageOf = (format: ExportFormat, file: string): string => {

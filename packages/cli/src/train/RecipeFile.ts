@@ -8,6 +8,7 @@ import { WholeFile } from "@divisi/files"
 import { RunLayout } from "@divisi/trainer"
 import * as Effect from "effect/Effect"
 import { type Failure, usage } from "../invocation/Failure.ts"
+import { quoted } from "../invocation/Hint.ts"
 
 /** A recipe and its settings. */
 export interface Asked {
@@ -58,7 +59,7 @@ export const folderFor = (named: string | undefined, recipe: string): Effect.Eff
       return isRun(named)
         ? Effect.fail(
             usage(
-              `${named} already contains a training run. Resume it with \`divisi train resume ${named}\`, or choose another folder with --out.`
+              `${named} already contains a training run. Resume it with \`divisi train resume ${quoted(named)}\`, or choose another folder with --out.`
             )
           )
         : Effect.succeed(named)

@@ -1,5 +1,6 @@
 /** Formats a training run for the terminal, as a block that is redrawn, or as plain lines. */
 import type { Metrics, TrainingEvent } from "@divisi/trainer"
+import { quoted } from "../invocation/Hint.ts"
 import * as Format from "../view/Format.ts"
 import { blank, clean, fit, type Line, line, span } from "../view/Line.ts"
 import { bar } from "../view/Progress.ts"
@@ -199,10 +200,10 @@ const advice = (view: TrainView): ReadonlyArray<string> => {
 export const ending = (view: TrainView): ReadonlyArray<string> => {
   const { folder, iteration, iterations, ending, unlearned } = view
   const done = `${Format.count(iteration, "iteration")}, ${Format.cost(view.costUsd, isPlay(view))}`
-  const report = `Write a report with \`divisi train report ${folder}\`.`
+  const report = `Write a report with \`divisi train report ${quoted(folder)}\`.`
   if (ending === undefined || ending.type === "stopped") {
     return [
-      `Stopped after ${iteration} of ${iterations} iterations. Resume with \`divisi train resume ${folder}\`.`,
+      `Stopped after ${iteration} of ${iterations} iterations. Resume with \`divisi train resume ${quoted(folder)}\`.`,
       report
     ]
   }
@@ -213,7 +214,7 @@ export const ending = (view: TrainView): ReadonlyArray<string> => {
   }
   return [
     `Stopped by the limit of ${Format.cost(ending.limitUsd, isPlay(view))} after ${iteration} of ${iterations} iterations.`,
-    `Resume with \`divisi train resume ${folder} --max-cost <more>\`. ${report}`
+    `Resume with \`divisi train resume ${quoted(folder)} --max-cost <more>\`. ${report}`
   ]
 }
 

@@ -8,6 +8,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { Config } from "../config.ts"
 import { type Failure, usage } from "../invocation/Failure.ts"
+import { quoted } from "../invocation/Hint.ts"
 
 /** Prices by worker id. The key `"*"` applies to all workers with an unknown price. */
 export type Prices = Readonly<Record<string, Pricing>>
@@ -38,6 +39,15 @@ export const parse = (text: string): Prices | undefined => {
   const isWrong = entries.some(([id, price]) => id === "" || price === undefined)
   return isWrong ? undefined : Object.fromEntries(entries as ReadonlyArray<readonly [string, Pricing]>)
 }
+
+/** Formats prices as a value of `--price`. */
+export const format = (prices: Prices): string =>
+  Object.entries(prices)
+    .map(([id, { inputPerMillion, outputPerMillion }]) => {
+      const price = inputPerMillion === 0 && outputPerMillion === 0 ? "0" : `${inputPerMillion}/${outputPerMillion}`
+      return id === others ? price : `${id}=${price}`
+    })
+    .join(",")
 
 const ofConfig = ({ prices = {} }: Config): Prices =>
   Object.fromEntries(Object.entries(prices).map(([id, price]) => [id, price === 0 ? free : price]))
@@ -92,4 +102,3 @@ export const checkLimit = (workers: ReadonlyArray<Worker>, limit: number | undef
 }
 
 /** Quotes an argument for use in a shell, if necessary. */
-const quoted = (text: string): string => (/^[\w:./@=+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)

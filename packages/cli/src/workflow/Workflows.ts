@@ -11,12 +11,7 @@ import type { Format, Reading } from "./flags.ts"
 
 /** Reads a complete file, or standard input if the file is `-`. */
 const readText = (file: string): Effect.Effect<string, Failure> =>
-  file === "-"
-    ? Effect.map(StandardInput.read(), (text) => text ?? "")
-    : Effect.try({
-        try: () => TextFile.read(file),
-        catch: (error) => usage(`Cannot read the completion: ${messageOf(error)}.`)
-      })
+  file === "-" ? Effect.map(StandardInput.read(), (text) => text ?? "") : TextFile.named(file, "the completion")
 
 const readWorkflow = (input: Reading) =>
   Effect.gen(function* () {

@@ -193,10 +193,10 @@ const existing = ({ rounds }: Transcript, { round }: Cut["at"]): string => {
   const last = (count: number) => (count === 1 ? "0" : `0 to ${count - 1}`)
   const steps = rounds[round]?.workflow?.steps.length ?? 0
   return steps > 0
-    ? `; its steps are ${last(steps)}`
+    ? `; the round has step ${last(steps)}`
     : rounds.length === 0
       ? ""
-      : `; its rounds are ${last(rounds.length)}`
+      : `; the run has round ${last(rounds.length)}`
 }
 
 /** Truncates a run at a step. Returns its transcript under a new id, without anything that depends on the step. */

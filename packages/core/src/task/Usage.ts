@@ -143,11 +143,11 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
       const limits = `the ${name} limit is ${show(allowed)}, ${show(spent)} spent`
       return needed === undefined
         ? `The plan is not admitted: ${limits}, and the plan has no price: it contains a step with tools, a nested Conductor run, or a critic as a check. Remove that step, or remove budget.admit.`
-        : `The plan is not admitted: ${limits}, and the plan needs up to ${show(needed)}. Its cost is at least ${amount(plan.least)}, likely ${amount(plan.likely)}, and at most ${amount(plan.most)}. Use fewer steps, shorter lists or cheaper workers, raise the limit, or lower maxOutputTokens and retry.maxAttempts.`
+        : `The plan is not admitted: ${limits}, and the plan needs up to ${show(needed)}. Its cost is at least ${amount(plan.least)}, likely ${amount(plan.likely)}, and at most ${amount(plan.most)}. Use fewer steps, shorter lists or cheaper workers, raise the limit, or lower worker.maxOutputTokens (--max-output-tokens) or retry.maxAttempts.`
     }
     return needed === undefined
       ? `The cost limit of ${show(allowed)} cannot be enforced, because ${worker === undefined ? "a worker" : `worker "${worker}"`} has no known price. Set \`pricing\`, or \`free\` if it costs nothing.`
-      : `Budget exceeded: the ${name} limit is ${show(allowed)}, ${show(spent)} spent${reservedText}, and the next call needs ${limit === "calls" ? `${show(needed)}. Raise the limit.` : `up to ${show(needed)}. Raise the limit, or lower maxOutputTokens.`}`
+      : `Budget exceeded: the ${name} limit is ${show(allowed)}, ${show(spent)} spent${reservedText}, and the next call needs ${limit === "calls" ? `${show(needed)}. Raise the limit.` : `up to ${show(needed)}. Raise the limit, or lower worker.maxOutputTokens (--max-output-tokens).`}`
   }
 }
 

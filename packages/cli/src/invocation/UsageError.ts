@@ -1,0 +1,54 @@
+/** Words the errors of a command line: unknown flags and subcommands, missing and invalid values. */
+import type * as CliError from "effect/cli/CliError"
+import type { HelpDoc } from "effect/cli/HelpDoc"
+
+/** Descriptions of values by the parser, and the words for them. */
+const expectations: Readonly<Record<string, string>> = {
+  "Expected a string representing a finite number": "Expected a number",
+  "Expected an integer": "Expected a whole number"
+}
+
+const meant = (suggestions: ReadonlyArray<string>): string =>
+  suggestions.length === 0 ? "" : ` Did you mean ${suggestions.join(" or ")}?`
+
+/** Lists the subcommands, unless there are so many that only the help shows them. */
+const subcommandsOf = ({ subcommands = [] }: HelpDoc): string => {
+  const names = subcommands.flatMap(({ commands }) => commands.map(({ name }) => name))
+  return names.length === 0 || names.length > 10 ? "" : ` Subcommands: ${names.join(", ")}.`
+}
+
+/** Describes a group that is also a command: `divisi runs` lists runs. */
+const ownOf = ({ description, flags, subcommands = [] }: HelpDoc, command: string): string => {
+  const [first = ""] = description.split(/(?<=\.)\s/)
+  return subcommands.length > 0 && flags.length > 0 ? ` Without a subcommand, ${command} does this: ${first}` : ""
+}
+
+const textOf = (error: CliError.CliError, doc: HelpDoc): string => {
+  switch (error._tag) {
+    case "UnrecognizedOption":
+      return `Unknown flag ${error.option}.${meant(error.suggestions)}`
+    case "UnknownSubcommand": {
+      const command = error.parent?.join(" ") ?? "divisi"
+      const start = `Unknown subcommand "${error.subcommand}" of ${command}.`
+      return `${start}${meant(error.suggestions)}${subcommandsOf(doc)}${ownOf(doc, command)}`
+    }
+    case "InvalidValue": {
+      const count = /^(\d+) occurrences$/.exec(error.value)?.[1]
+      if (count !== undefined && error.expected === "at most 1 value")
+        return `--${error.option} was passed ${count} times. Pass it once.`
+      const { message } = error
+      const [framework] = Object.keys(expectations).filter((text) => message.endsWith(text))
+      const worded = framework === undefined ? message : message.replace(framework, expectations[framework]!)
+      return /[.!?]$/.test(worded) ? worded : `${worded}.`
+    }
+    default:
+      return /[.!?]$/.test(error.message) ? error.message : `${error.message}.`
+  }
+}
+
+/**
+ * Returns the message of each error. Only errors of the first kind are included: a rejected flag leaves its value
+ * behind, which the parser also reports.
+ */
+export const texts = (errors: ReadonlyArray<CliError.CliError>, doc: HelpDoc): ReadonlyArray<string> =>
+  errors.filter(({ _tag }) => _tag === errors[0]?._tag).map((error) => textOf(error, doc))
