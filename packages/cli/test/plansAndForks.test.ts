@@ -23,7 +23,7 @@ describe("divisi run --approve-plans", () => {
     inFolder(async ({ asked, run }) => {
       const waiting = await run(["run", "Which?", "--run-id", "run-1", "--approve-plans"])
       assert.strictEqual(waiting.code, 5)
-      assert.match(waiting.errors, /divisi runs resume run-1 --config \S+ --approve 0\.plan/)
+      assert.match(waiting.errors, /divisi runs resume run-1 --config \S+ --approve-plans --approve 0\.plan/)
       await run(["run", "Which?", "--run-id", "run-2", "--approve-plans"])
       const refused = await run(["runs", "resume", "run-2", "--decline", "0.plan"])
       assert.strictEqual(refused.code, 4)
@@ -51,7 +51,7 @@ describe("divisi runs fork", () => {
       assert.deepStrictEqual([answered.code, answered.output, asked().length], [0, "It is mine.\n", 3], answered.errors)
       assert.lengthOf(JSON.parse((await run(["runs", "--json"])).output), 3)
       const wrong = await run(["runs", "fork", "run-1", "--at", "0.7"])
-      assert.deepStrictEqual([wrong.code, /no step 7/.test(wrong.errors)], [1, true], wrong.errors)
+      assert.deepStrictEqual([wrong.code, /no step 7/.test(wrong.errors)], [2, true], wrong.errors)
       assert.strictEqual((await run(["runs", "fork", "run-1", "--at", "7"])).code, 2)
     }))
 })

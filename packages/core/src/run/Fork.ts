@@ -190,13 +190,13 @@ const changed = (
 
 /** Names the steps that exist in a round, or the rounds that exist. */
 const existing = ({ rounds }: Transcript, { round }: Cut["at"]): string => {
-  const last = (count: number) => (count === 1 ? "0" : `0 to ${count - 1}`)
+  const all = (what: string, count: number) => (count === 1 ? `${what} 0` : `${what}s 0 to ${count - 1}`)
   const steps = rounds[round]?.workflow?.steps.length ?? 0
   return steps > 0
-    ? `; the round has step ${last(steps)}`
+    ? `; the round has ${all("step", steps)}`
     : rounds.length === 0
       ? ""
-      : `; the run has round ${last(rounds.length)}`
+      : `; the run has ${all("round", rounds.length)}`
 }
 
 /** Truncates a run at a step. Returns its transcript under a new id, without anything that depends on the step. */
