@@ -8,7 +8,7 @@
 
 import { inPlace, placeOf as stepPlace } from "../events/items.ts"
 import type { Ending, RunEvent } from "../events/RunEvent.ts"
-import { checkFailed } from "../task/Check.ts"
+import { checkFailed } from "../task/objection.ts"
 import { axesOf, sharedItem, waitsFor } from "../workflow/program.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import type { CallEntry, Entry } from "./Journal.ts"

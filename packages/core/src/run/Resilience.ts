@@ -120,8 +120,7 @@ export const defaultRetry = {
 /** Disables retries. */
 export const noRetry = { ...defaultRetry, maxAttempts: 1 } satisfies Required<Retry>
 
-const share = (seed: number, attempt: number): number =>
-  Seed.index(1_000_001, Seed.derive(seed, "retry", attempt)) / 1_000_000
+const share = (seed: number, attempt: number): number => Seed.draw(Seed.derive(seed, "retry", attempt))()
 
 /**
  * Returns the delay before a failed call is retried, in milliseconds, or `undefined` if it should not be retried.

@@ -5,16 +5,16 @@
  * answer does not pass.
  */
 import * as Effect from "effect/Effect"
-import { settle } from "../Callback.ts"
 import { isRecord } from "../Fields.ts"
-import { messageOf } from "../Thrown.ts"
 import type { Context, Critic } from "./Critic.ts"
-import type { Grade, Grader } from "./Grader.ts"
+import type { Grader } from "./Grader.ts"
 import { jsonText } from "./jsonText.ts"
 import type { Shape } from "./Shape.ts"
-import * as Task from "./Task.ts"
-import { BudgetExceeded } from "./Usage.ts"
+import type * as Task from "./Task.ts"
 import type { Worker } from "./Worker.ts"
+
+// A module of its own, because a program without checks loads none of it.
+export { checkFailed, objectionTo } from "./objection.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -61,94 +61,6 @@ export const isChecks = (checks: unknown): checks is Checks => isRecord(checks) 
 
 /** Whether a check may call workers, which costs money. These calls are restored when a run is resumed. */
 export const isAsking = (check: Check): check is Critic | Worker => "score" in check || "generate" in check
-
-// -------------------------------------------------------------------------------------------------------------------
-// Verdicts
-// -------------------------------------------------------------------------------------------------------------------
-
-/** Prompt for a worker that judges an answer. */
-const instruction =
-  "Check the answer below against the question. Work it out yourself where you can. Say in one or two sentences what is " +
-  "wrong with it, if anything. End with a line `Verdict: right` or `Verdict: wrong`."
-
-/** Whether a judge's reply contains an unambiguous positive verdict. */
-const isRight = (text: string): boolean =>
-  /^right/i.test([...text.matchAll(/verdict\W{1,6}(right|wrong)/gi)].at(-1)?.[1] ?? "")
-
-const byWorker = (worker: Worker, { answer, ask, subtask, task }: Checked) => {
-  const asked = subtask === "" ? "" : `\n\nSubtask, which alone was to be done:\n${subtask}`
-  const content = `${instruction}\n\nQuestion:\n${Task.question(task)}${asked}\n\nAnswer:\n${answer}`
-  return Effect.map(ask(worker, { messages: [{ role: "user", content }] }), ({ text }) =>
-    isRight(text) ? undefined : text
-  )
-}
-
-/** Returns the explanation of a grade. Tolerates invalid grades, because graders are user-supplied. */
-const reasonOf = (grade: Partial<Grade> | undefined, otherwise: string): string =>
-  typeof grade?.explanation === "string" ? grade.explanation : otherwise
-
-const byCritic = (critic: Critic, { answer, ask, task, threshold }: Checked) =>
-  Effect.map(
-    settle(() => critic.score({ task, answer, ask })),
-    (grade: Partial<Grade> | undefined) =>
-      Number(grade?.score) >= threshold
-        ? undefined
-        : reasonOf(grade, `${critic.name} scores it ${Number(grade?.score)} of 1.`)
-  )
-
-const byGrader = (grader: Grader, { answer, task }: Checked) =>
-  Effect.map(
-    settle(() => grader.grade(task, answer)),
-    (grade: Partial<Grade> | undefined) =>
-      grade?.correct === true ? undefined : reasonOf(grade, `${grader.name} graded it as wrong.`)
-  )
-
-/** Calls a check function. The result is available synchronously unless the function returns a promise. */
-const byFunction = (check: Extract<Check, (...args: never) => unknown>, { answer, task }: Checked) =>
-  Effect.map(
-    Effect.suspend((): Effect.Effect<boolean | string, string> => {
-      const controller = new AbortController()
-      const verdict = check(answer, task, controller.signal)
-      if (typeof verdict !== "object") return Effect.succeed(verdict)
-      const awaited = Effect.mapError(
-        settle(() => verdict),
-        messageOf
-      )
-      return Effect.onInterrupt(awaited, () => Effect.sync(() => controller.abort()))
-    }),
-    (verdict): string | undefined =>
-      typeof verdict === "string" ? verdict : verdict === true ? undefined : "The check fails."
-  )
-
-/** Prefix of objections that report a failure of the check itself. */
-export const checkFailed = "The check itself failed: "
-
-const itselfFailed = (error: unknown) => Effect.succeed(`${checkFailed}${messageOf(error)}`)
-
-/**
- * Runs a check. Returns the objection to the answer, or `undefined` if the answer passes.
- *
- * **Details**
- *
- * If the check throws or fails, the answer does not pass and the objection describes the failure. The effect fails only
- * if the budget is exceeded.
- */
-export const objectionTo = (check: Check, checked: Checked): Effect.Effect<string | undefined, BudgetExceeded> => {
-  if (typeof check === "function" || "grade" in check) {
-    const found = typeof check === "function" ? byFunction(check, checked) : byGrader(check, checked)
-    return Effect.catchDefect(
-      Effect.catch(found as Effect.Effect<string | undefined, unknown>, itselfFailed),
-      itselfFailed
-    )
-  }
-  const asked = Effect.suspend(
-    (): ReturnType<typeof byCritic> => ("score" in check ? byCritic(check, checked) : byWorker(check, checked))
-  )
-  return Effect.catchDefect(
-    Effect.catch(asked, (error) => (error instanceof BudgetExceeded ? Effect.fail(error) : itselfFailed(error))),
-    itselfFailed
-  )
-}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Shapes
