@@ -31,7 +31,11 @@ export const flags = {
     "<id>",
     "Store the run under this id. If the id exists, that run is resumed or its result printed"
   ),
-  journal,
+  journal: journal.pipe(
+    Flag.withDescription(
+      "Store the run in this file (default with --durable: DIVISI_RUNS, or runs.sqlite in your data folder)"
+    )
+  ),
   transcript: text(
     "transcript",
     "<file>",

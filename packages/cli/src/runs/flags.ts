@@ -39,7 +39,7 @@ export const states = [
 export const listFlags = {
   state: Flag.Literals("state", states).pipe(
     Flag.withDescription(
-      "Only runs in this state. One of answered, refused, failed, budget, running, waiting (suspended), stopped (interrupted or killed), damaged"
+      "Only runs in this state. waiting: suspended; stopped: interrupted or killed"
     ),
     Flag.optional
   ),
@@ -83,6 +83,7 @@ export const resumeFlags = {
   approve: ofCall("approve", "<names>", "Approve pending calls, by call id or tool name"),
   decline: ofCall("decline", "<call>", "Reject pending calls, by call id"),
   ...Struct.omit(team, ["approve"]),
+  journal,
   database
 }
 
@@ -99,6 +100,7 @@ export const forkFlags = {
   subtask: text("subtask", "<text>", "Subtask for the step"),
   plan: text("plan", "<file>", "File with the plan for the round, in the format that `divisi workflow` reads"),
   ...team,
+  journal,
   database
 }
 

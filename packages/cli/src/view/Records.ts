@@ -166,7 +166,7 @@ export const ownAnswer = "answers directly, without a plan"
 export const partialOf = ({ step, worker }: Transcript.PartialAnswer): string =>
   step === undefined ? "The policy's draft" : `Partial answer from step ${step} by ${oneLine(worker ?? "")}`
 
-/** Summarizes a plan: `3 steps, best-of-n, 2 at once`. */
+/** Summarizes a plan: `3 steps, tree, 2 at once`. */
 export const shapeOf = (workflow: Workflow.Workflow): string => {
   if (workflow.steps.length === 0) return "no steps: the answer is accepted"
   const topology = Topology.make(workflow)

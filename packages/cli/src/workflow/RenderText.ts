@@ -5,7 +5,7 @@ import { wrap } from "../view/Line.ts"
 import { sees } from "../view/PlainView.ts"
 import * as StepGraph from "../view/StepGraph.ts"
 
-/** Summarizes a workflow: `3 steps, best-of-n, width 2, depth 2`. */
+/** Summarizes a workflow: `3 steps, tree, width 2, depth 2`. */
 export const summary = (workflow: Workflow.Workflow): string => {
   if (workflow.steps.length === 0) return "no steps, the previous answer is accepted"
   const topology = Topology.make(workflow)
