@@ -20,7 +20,7 @@ const found = (runs: ReadonlyArray<OutcomeLog.Run>, wanted: string | undefined):
   const ids = [...new Set(runs.filter(({ run }) => run.startsWith(wanted)).map(({ run }) => run))]
   if (ids.length === 1) return runs.find(({ run }) => run === ids[0])!
   return ids.length === 0
-    ? `No logged run has an id that starts with "${wanted}".`
+    ? `No logged run has an id that starts with "${wanted}". Without an id, the last run is rated.`
     : `"${wanted}" matches the ids of ${ids.length} runs. Use a longer prefix.`
 }
 

@@ -81,7 +81,7 @@ export class DatasetError extends Data.TaggedError("DatasetError")<{
 export const local = (file: string): Effect.Effect<LocalFile, DatasetError> =>
   Effect.mapBoth(Checksum.ofFile(file), {
     onSuccess: (digest): LocalFile => ({ path: file, name: path.basename(file), ...digest }),
-    onFailure: ({ cause }) => new DatasetError({ source: file, reason: "not-found", detail: detailOf(cause) })
+    onFailure: ({ cause }) => new DatasetError({ source: file, reason: "not-found", detail: detailOf(cause, file) })
   })
 
 // -------------------------------------------------------------------------------------------------------------------
