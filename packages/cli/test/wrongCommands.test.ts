@@ -29,7 +29,7 @@ const rows: ReadonlyArray<readonly [command: string, message: string | RegExp]> 
   ["gym --policy x", /^divisi: Unknown flag --policy\.\nUsage: /],
   ["studio --port 99999", 'flag --port: "99999". Expected a port from 0 to 65535.'],
   ["serve --port -5", 'flag --port: "-5". Expected a port from 0 to 65535.'],
-  ["key revoke x --keys k.json", "List keys with: divisi key list --keys k.json\n"],
+  ["key revoke x --keys k.json", /List keys with: divisi key list --keys \S+k\.json\n/],
   ["models inspect x", "There is no such model."],
   ["frobnicate", 'Unknown subcommand "frobnicate" of divisi.'],
   ["rnu", "Did you mean run or runs?"]
