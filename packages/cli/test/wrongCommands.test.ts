@@ -20,7 +20,7 @@ const rows: ReadonlyArray<readonly [command: string, message: string | RegExp]> 
   ["run 2+2 --journal .", /The journal .* cannot be written \(it is a folder\)/],
   [
     "runs list",
-    "Subcommands: show, resume, fork, report, delete, purge. Without a subcommand, divisi runs does this: List"
+    "Subcommands: show, resume, fork, compare, report, delete, purge. Without a subcommand, divisi runs does this: List"
   ],
   ["runs show x --journal j.sqlite", "List its runs with: divisi runs --journal j.sqlite\n"],
   ["runs delete", "Pass run ids"],

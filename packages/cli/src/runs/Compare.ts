@@ -4,6 +4,7 @@ import { Comparison } from "@divisi/studio"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { type Failure, usage } from "../invocation/Failure.ts"
+import * as Hint from "../invocation/Hint.ts"
 import { stdout } from "../invocation/Output.ts"
 import * as Journals from "../stores/Journals.ts"
 import * as Format from "../view/Format.ts"
@@ -101,8 +102,12 @@ const dataOf = (sides: readonly [Side, Side]) => {
   }
 }
 
-const sideOf = Effect.fnUntraced(function* (journal: Journal.Journal, name: string): Effect.fn.Return<Side, Failure> {
-  const summary = yield* Journals.find(journal, name)
+const sideOf = Effect.fnUntraced(function* (
+  journal: Journal.Journal,
+  name: string,
+  place: Hint.Place
+): Effect.fn.Return<Side, Failure> {
+  const summary = yield* Journals.find(journal, name, place)
   const transcript = Transcript.fromEvents(yield* Journals.events(journal, summary.run))
   if (transcript === undefined) return yield* usage(`Run ${summary.run} has no events yet.`)
   return { state: Journal.stateOf(summary), transcript }
@@ -113,17 +118,17 @@ export const compare = (input: CompareInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
       const journal = yield* Journals.open(input.journal, input.database)
-      const named = yield* sideOf(journal, input.id)
+      const named = yield* sideOf(journal, input.id, input)
       const original = named.transcript.forkOf?.runId
       if (Option.isNone(input.other) && original === undefined) {
         const { runId } = named.transcript
         return yield* usage(
-          `Run ${runId} is not a fork. Pass the id of a second run: divisi runs compare ${runId} <id>`
+          `Run ${runId} is not a fork. Pass the id of a second run: ${Hint.command(`divisi runs compare ${runId} <id>`, input)}`
         )
       }
       const sides: readonly [Side, Side] = Option.isSome(input.other)
-        ? [named, yield* sideOf(journal, input.other.value)]
-        : [yield* sideOf(journal, original!), named]
+        ? [named, yield* sideOf(journal, input.other.value, input)]
+        : [yield* sideOf(journal, original!, input), named]
       stdout.write(`${input.json ? JSON.stringify(dataOf(sides), null, 2) : text(sides)}\n`)
     })
   )
