@@ -24,6 +24,8 @@ describe("divisi run --approve-plans", () => {
       const waiting = await run(["run", "Which?", "--run-id", "run-1", "--approve-plans"])
       assert.strictEqual(waiting.code, 5)
       assert.match(waiting.errors, /divisi runs resume run-1 --config \S+ --approve-plans --approve 0\.plan/)
+      const shown = await run(["runs", "show", "run-1"])
+      assert.match(shown.output, /: divisi runs resume run-1 .*--approve 0\.plan\n/)
       await run(["run", "Which?", "--run-id", "run-2", "--approve-plans"])
       const refused = await run(["runs", "resume", "run-2", "--decline", "0.plan"])
       assert.strictEqual(refused.code, 4)

@@ -48,7 +48,7 @@ describe("the command that resumes a run", () => {
       assert.include(waiting.errors, `Resume it with: ${resume}\n`)
       assert.include(waiting.errors, `Approve it with: ${resume} --approve 0.plan\n`)
       const shown = await divisi(["runs", "show", "run-1", "--journal", journal], { environment })
-      assert.include(shown.output, `divisi runs resume run-1 --journal ${journal}\n`)
+      assert.include(shown.output, `divisi runs resume run-1 --journal ${journal} --approve `)
       const lost = await divisi(["runs", "resume", "run-1", "--journal", journal, "--config", "none"], { environment })
       assert.strictEqual(lost.code, 2)
       assert.match(lost.errors, /The run used the workers quick, last, which are not in the current config\. Pass/)

@@ -82,6 +82,26 @@ describe("approvePlans", () => {
     assert.deepStrictEqual(called, ["a", "b"])
   })
 
+  it("keeps the limits on plans and the approval if the run is resumed without these options", async () => {
+    const steps = Array.from({ length: 8 }, (_, step) => ({
+      worker: 0,
+      subtask: `Do ${step}.`,
+      access: "all" as const
+    }))
+    const { called, options } = team([{ steps }])
+    const { approvePlans: _, question: __, ...rest } = options
+    const journal = memoryJournal()
+    const start = { runId: "r", journal }
+    const suspended = await conduct({ ...options, ...start, maxSteps: 8 })
+    assert.strictEqual(suspended.ending, "suspended")
+    const waiting = await resume({ ...rest, ...start })
+    assert.deepStrictEqual([waiting.ending, waiting.detail, called], ["suspended", suspended.detail, []])
+    const refused = await resume({ ...rest, ...start, maxSteps: 7, results: { "0.plan": { approved: true } } })
+    assert.include(refused.detail, "at most 7 are allowed")
+    const result = await resume({ ...rest, ...start, results: { "0.plan": { approved: true } } })
+    assert.deepStrictEqual([result.ending, called.length], ["answered", 8])
+  })
+
   it("ends as refused without a call if the plan is refused", async () => {
     const { called, options } = team()
     const suspended = await conduct(options)

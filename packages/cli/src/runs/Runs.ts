@@ -60,7 +60,7 @@ export const show = (input: ShowInput): Effect.Effect<void, Failure> =>
       if (input.json) return print(events.map((event) => JSON.stringify(event)).join("\n"))
       const transcript = Transcript.fromEvents(events)!
       for (const { lines } of PlainView.entries(transcript)) print(lines.join("\n"))
-      print(RunsText.state(summary, input))
+      print(RunsText.state(summary, input, Transcript.pendingCalls(transcript)))
     })
   )
 

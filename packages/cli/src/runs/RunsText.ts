@@ -1,5 +1,5 @@
 /** Formats the runs in a journal for display. */
-import { Journal } from "@divisi/core"
+import { Journal, type RunEvent } from "@divisi/core"
 import * as Hint from "../invocation/Hint.ts"
 import * as Format from "../view/Format.ts"
 import { cut, oneLine } from "../view/Line.ts"
@@ -19,9 +19,20 @@ const ago = (millis: number): string => {
 /** A journal does not store the flags of a run, and a resumed call must equal the recorded one. */
 const otherFlags = "\nRepeat the flags that it was started with, such as --policy or --max-output-tokens."
 
-/** Describes the state of a run and what to do next. */
-export const state = (run: Journal.Summary, place: ResumeCommand.Flags): string => {
-  const resume = `${ResumeCommand.text(run.run, place)}${otherFlags}`
+/** Returns the flag of `divisi runs resume` that responds to a pending call. */
+const response = ({ call, for: what, id }: RunEvent.WaitingCall): string => {
+  if (what === "result") return `--result ${Hint.quoted(`${id}=<text>`)}`
+  return `--approve ${Hint.quoted(what === "plan" ? id : call.name)}`
+}
+
+/** Describes the state of a run and what to do next. `pending` contains the calls that it is waiting for. */
+export const state = (
+  run: Journal.Summary,
+  place: ResumeCommand.Flags,
+  pending: ReadonlyArray<RunEvent.WaitingCall>
+): string => {
+  const command = ResumeCommand.text(run.run, place)
+  const resume = `${[command, ...new Set(pending.map(response))].join(" ")}${otherFlags}`
   const { owner, waitsFor = [] } = run
   const state = Journal.stateOf(run)
   if (state === "waiting") return `waiting for ${waitsFor.join(", ")}: ${resume}`

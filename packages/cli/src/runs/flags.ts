@@ -38,9 +38,7 @@ export const states = [
 
 export const listFlags = {
   state: Flag.Literals("state", states).pipe(
-    Flag.withDescription(
-      "Only runs in this state. waiting: suspended; stopped: interrupted or killed"
-    ),
+    Flag.withDescription("Only runs in this state. waiting: suspended; stopped: interrupted or killed"),
     Flag.optional
   ),
   worker: text("worker", "<id>", "Only runs with this worker in their pool"),

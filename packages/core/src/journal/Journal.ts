@@ -82,11 +82,22 @@ export type CallEntry =
       readonly origin?: AnswerOrigin | undefined
     })
 
+/**
+ * Data not included in `run-started`: the caller's seed, the names of the tools shown to the policy, and the limits on
+ * plans. A resumed run keeps them unless it is given others.
+ */
+export interface Begun {
+  readonly type: "begun"
+  readonly seed?: number | undefined
+  readonly tools?: ReadonlyArray<string> | undefined
+  readonly maxSteps?: number | undefined
+  readonly maxItems?: number | undefined
+}
+
 /** A journal entry. Text chunks and tool progress (`RunEvent.isTransient`) are never written. */
 export type Entry =
   | { readonly type: "event"; readonly event: RunEvent }
-  /** Data not included in `run-started`: the caller's seed, and the names of the tools shown to the policy. */
-  | { readonly type: "begun"; readonly seed?: number | undefined; readonly tools?: ReadonlyArray<string> | undefined }
+  | Begun
   /**
    * The run had failed or reached a limit, or its process could not make calls, and it was resumed. Its end and its last
    * failures no longer apply.

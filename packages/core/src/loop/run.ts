@@ -12,7 +12,7 @@ import { Caller, isCarrying, within } from "../run/Caller.ts"
 import type { Options, Past, RunOptions, RunResult } from "../run/Conductor.ts"
 import { equipmentOf, ready, toolNamesOf } from "../run/Equipment.ts"
 import { withJournaledRun } from "../run/journaled.ts"
-import type { Recording } from "../run/Recording.ts"
+import type { PlanLimits, Recording } from "../run/Recording.ts"
 import { Gate } from "../run/Resilience.ts"
 import { ResponseCache } from "../run/ResponseCache.ts"
 import type { RunSettings } from "../run/RunSettings.ts"
@@ -63,6 +63,13 @@ export const conduct = <A = unknown>(
     RunResult<A>
   >
 
+/** Applies the recorded limits on plans unless the resumed run is given others. */
+const withLimits = (options: Options, { maxItems, maxSteps }: PlanLimits): Options => ({
+  ...options,
+  maxItems: options.maxItems ?? maxItems,
+  maxSteps: options.maxSteps ?? maxSteps
+})
+
 const conductUntyped = (
   options: Options,
   task: Task.Task,
@@ -88,7 +95,8 @@ const conductUntyped = (
       const tools = nesting?.toolNames ?? toolNamesOf(options, runOptions)
       const journal = nesting === undefined ? (runOptions.journal ?? fiber.getRef(AmbientJournal)) : undefined
       const results = runOptions.resume?.results ?? {}
-      const about = { runId, seed, tools, listener: heard?.listener, task, results }
+      const { maxItems, maxSteps } = options
+      const about = { runId, seed, tools, limits: { maxItems, maxSteps }, listener: heard?.listener, task, results }
       const journaled = journal && (yield* withJournaledRun(({ begin }) => begin(journal, about)))
       if (journaled?._tag === "Over") {
         const result = yield* valued(journaled.result, runOptions.output)
@@ -144,7 +152,7 @@ const conductUntyped = (
       const policy = plans === undefined || past === undefined ? own : past.forkPolicyOf(own, plans)
       const state: State = {
         runId,
-        options,
+        options: journaled === undefined ? options : withLimits(options, journaled.recording.limits),
         runOptions: journaled === undefined ? runOptions : { ...runOptions, listener, resume },
         task,
         pool,

@@ -96,6 +96,7 @@ interface Started {
   readonly seed: number | undefined
   /** Names of the run's tools. */
   readonly tools: ReadonlyArray<string>
+  readonly limits: Recording.PlanLimits
   readonly listener: Listener | undefined
   readonly task: Task
   /** Results for the run's pending calls. */

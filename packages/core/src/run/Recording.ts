@@ -47,10 +47,15 @@ export interface Slot {
 /** The error that prevents a run from continuing with its journal. */
 export type Broken = Journal.JournalError | Journal.JournalMismatch
 
+/** Limits on plans. A recorded plan may use them in full, so a resumed run needs them again. */
+export type PlanLimits = Pick<Journal.Begun, "maxItems" | "maxSteps">
+
 /** Gives a run in progress access to its journal. */
 export interface Recording {
   /** Names of the tools that the run was started with. They stay visible to the policy after each resume. */
   readonly tools: ReadonlyArray<string>
+  /** Limits on plans that the run was started with. */
+  readonly limits: PlanLimits
   /**
    * Returns the slot for a caller's next call in a round. The caller is a step, the policy or a critic. A slot contains
    * the first unused recorded call with the same request, regardless of order. If no request matches and the call is
@@ -141,7 +146,7 @@ interface Past {
   readonly calls: Map<string, Array<Known>>
   /** Recorded events by subject, in reverse order, so that the last element is the next event to emit. */
   readonly events: Map<string, Array<RunEvent>>
-  readonly tools: ReadonlyArray<string> | undefined
+  readonly begun: Journal.Begun | undefined
   /** Retired attempts by position (`run/round/step`). */
   readonly retired: Map<string, Array<Retired>>
 }
@@ -215,10 +220,10 @@ const retiring = () => {
 const pastOf = (entries: ReadonlyArray<Journal.Entry>, superseded: Superseded): Past => {
   const calls = new Map<string, Array<Known>>()
   const events = new Map<string, Array<RunEvent>>()
-  let tools: ReadonlyArray<string> | undefined
+  let begun: Journal.Begun | undefined
   const { report, rest, retired, take } = retiring()
   for (const [at, entry] of entries.entries()) {
-    if (entry.type === "begun") tools = entry.tools
+    if (entry.type === "begun") begun = entry
     if (entry.type === "begun" || entry.type === "resumed") continue
     if (entry.type === "event") {
       const isSuperseded = superseded.events.has(at)
@@ -241,7 +246,7 @@ const pastOf = (entries: ReadonlyArray<Journal.Entry>, superseded: Superseded): 
     }
   }
   rest()
-  return { calls, events, retired, tools }
+  return { calls, events, retired, begun }
 }
 
 /** Assigns numbers to the calls at each position. A call whose request matches a recorded one reuses its number. */
@@ -525,6 +530,7 @@ export const open = Effect.fnUntraced(function* (
   options: {
     readonly seed: number | undefined
     readonly tools: ReadonlyArray<string>
+    readonly limits: PlanLimits
     readonly listener: Listener | undefined
   }
 ): Effect.fn.Return<Opened, Journal.JournalError> {
@@ -543,7 +549,7 @@ export const open = Effect.fnUntraced(function* (
   }
   const { before, claiming, entries, heads, past, resumed } = record
   const writer = writing(journal, run, claim, heads, yield* Effect.withFiberSucceed((fiber) => fiber))
-  if (entries.length === 0) writer.add({ type: "begun", seed: options.seed, tools: options.tools })
+  if (entries.length === 0) writer.add({ type: "begun", seed: options.seed, tools: options.tools, ...options.limits })
   else if (resumed !== undefined) writer.add(resumed)
   const { admit, confirm } = journal
   /** Runs a journal hook and waits for it. If the hook fails, the journal counts as failed. */
@@ -607,7 +613,8 @@ export const open = Effect.fnUntraced(function* (
   const saved = Effect.andThen(writer.flush, unbroken)
 
   const recording: Recording = {
-    tools: past.tools ?? options.tools,
+    tools: past.begun?.tools ?? options.tools,
+    limits: past.begun ?? options.limits,
     slot: (runId, round, by, asked, isNewCall) => {
       const place = `${runId}/${round}/${by}`
       const hash = fingerprint(asked)
