@@ -55,6 +55,7 @@ const found: ReadonlyArray<readonly [Defect, string, RegExp]> = [
   ["shows its key", "secret/echo/authentication", /The key shows/],
   ["shows its key", "failure/10-megabytes", /The message has \d+ characters/],
   ["drops the seed", "setting/seed", /4711/],
+  ["rejects the seed", "setting/seed", /declare it: settings: \{ seed: \{ type: "rejected"/],
   ["goes on when interrupted", "interruption/in-stream", /still open 100 ms after/],
   ["goes on when interrupted", "interruption/before-answer", /still open 100 ms after/],
   ["answers at the end", "answer/as-it-comes", /0 of 2 parts have come/],

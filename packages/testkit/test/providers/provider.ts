@@ -19,6 +19,7 @@ export type Defect =
   | "ends when cut"
   | "shows its key"
   | "drops the seed"
+  | "rejects the seed"
   | "goes on when interrupted"
   | "answers at the end"
   | "finishes twice"
@@ -212,6 +213,9 @@ const play = async function* (
   { controller, tick }: ReturnType<typeof clock>,
   defect: Defect | undefined
 ): AsyncGenerator<WorkerPart> {
+  if (defect === "rejects the seed" && request.seed !== undefined) {
+    throw new Failed({ _tag: "InvalidRequest", detail: "seed is not supported" })
+  }
   const init = {
     method: "POST",
     headers: { authorization: `Bearer ${connection.apiKey}`, "content-type": "application/json" },

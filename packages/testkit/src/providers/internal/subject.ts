@@ -291,6 +291,19 @@ export const assertSucceeds = (outcome: CallResult): Required<Pick<CallResult, "
 }
 
 /**
+ * Fails if a call with a setting did not succeed. If the provider rejected it, the message explains how to declare that.
+ */
+export const assertAccepts = (outcome: CallResult, setting: Setting): ReturnType<typeof assertSucceeds> => {
+  const { error } = outcome
+  assert.notEqual(
+    error?.reason._tag,
+    "InvalidRequest",
+    `The call was rejected: ${error?.message}. If the vendor does not support this setting, declare it: settings: { ${setting}: { type: "rejected", reason: "…" } }`
+  )
+  return assertSucceeds(outcome)
+}
+
+/**
  * Waits up to 100 ms for the client to close the connection. If this process itself is delayed, a closed connection
  * still counts.
  */

@@ -4,7 +4,7 @@ import type { WorkerRequest } from "@divisi/core/Worker"
 import type { Sent } from "../../Dialect.ts"
 import type { Case } from "../../ProviderContract.ts"
 import * as Script from "../../Script.ts"
-import { assertFails, assertSucceeds, type Setting, type Subject } from "../subject.ts"
+import { assertAccepts, assertFails, assertSucceeds, type Setting, type Subject } from "../subject.ts"
 
 const ok = [Script.answer("ok")]
 
@@ -91,7 +91,7 @@ const probe = async (subject: Subject, { check, request, setting, word }: Probe)
     assert.equal(outcome.server.exchanges.length, 0, "A rejected request must not be sent.")
     return
   }
-  assertSucceeds(outcome)
+  assertAccepts(outcome, setting)
   const sent = outcome.server.exchanges[0]?.sent
   assert.ok(sent)
   if (expectation === "passed") check(sent)

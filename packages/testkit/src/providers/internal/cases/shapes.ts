@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import type { Tool } from "@divisi/core"
 import type { Case } from "../../ProviderContract.ts"
 import * as Script from "../../Script.ts"
-import { assertFails, assertSucceeds, type Subject } from "../subject.ts"
+import { assertAccepts, assertFails, assertSucceeds, type Subject } from "../subject.ts"
 import { weather } from "./tools.ts"
 
 const city: Tool.JsonSchemaFormat = {
@@ -21,7 +21,8 @@ const json = '{"name":"Ulm","people":128928}'
 
 const sentOf = async ({ ask }: Subject, output: Tool.OutputFormat) => {
   const outcome = await ask([Script.answer([json.slice(0, 9), json.slice(9)])], { output })
-  assert.deepEqual(JSON.parse(assertSucceeds(outcome).text), JSON.parse(json))
+  const { text } = output.type === "json" ? assertAccepts(outcome, "jsonOutput") : assertSucceeds(outcome)
+  assert.deepEqual(JSON.parse(text), JSON.parse(json))
   return outcome.server.exchanges[0]?.sent.output
 }
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import type { ContentPart, FilePart, ImagePart } from "@divisi/core/Message"
 import type { Case } from "../../ProviderContract.ts"
 import * as Script from "../../Script.ts"
-import { assertFails, assertSucceeds, type Setting, type Subject } from "../subject.ts"
+import { assertAccepts, assertFails, assertSucceeds, type Setting, type Subject } from "../subject.ts"
 
 const png: ImagePart = { type: "image", data: "iVBORw0KGgo=", mediaType: "image/png" }
 const jpeg: ImagePart = { type: "image", data: "/9j/4AAQSkY=", mediaType: "image/jpeg" }
@@ -24,9 +24,10 @@ const told = (part: ContentPart): unknown => {
 
 type Parts = readonly [ContentPart, ...Array<ContentPart>]
 
-const sent = async ({ ask }: Subject, content: Parts) => {
+const sent = async ({ ask }: Subject, content: Parts, setting?: Setting) => {
   const outcome = await ask([Script.answer("A cat.")], { messages: [{ role: "user", content }] })
-  assertSucceeds(outcome)
+  if (setting === undefined) assertSucceeds(outcome)
+  else assertAccepts(outcome, setting)
   const messages = outcome.server.exchanges[0]?.sent.messages ?? []
   assert.ok(messages.every(({ role }) => role === "user"))
   const parts = messages.flatMap((message) => message.parts ?? [])
@@ -38,7 +39,7 @@ const sent = async ({ ask }: Subject, content: Parts) => {
 const url = async (subject: Subject, setting: Setting, part: ContentPart, word: RegExp) => {
   const expectation = subject.options.settings?.[setting] ?? "passed"
   const content: Parts = [{ type: "text", text: "What is this?" }, part]
-  if (expectation === "passed" || expectation.type !== "rejected") return void (await sent(subject, content))
+  if (expectation === "passed" || expectation.type !== "rejected") return void (await sent(subject, content, setting))
   const outcome = await subject.ask([Script.answer("ok")], { messages: [{ role: "user", content }] })
   assert.match(assertFails(outcome, "InvalidRequest").message, word)
   assert.equal(outcome.server.exchanges.length, 0, "A rejected request must not be sent.")

@@ -4,7 +4,7 @@ import type { AssistantMessage, ContentPart, Message, ToolCall, ToolMessage } fr
 import { parsed, type SentMessage } from "../../Dialect.ts"
 import type { Case } from "../../ProviderContract.ts"
 import * as Script from "../../Script.ts"
-import { assertFails, assertSucceeds, type Subject } from "../subject.ts"
+import { assertAccepts, assertFails, assertSucceeds, type Setting, type Subject } from "../subject.ts"
 import { clock, weather } from "./tools.ts"
 
 const tools = [weather, clock]
@@ -27,9 +27,14 @@ const result = ({ id, name }: ToolCall, content: ToolMessage["content"], isError
   ...(isError === undefined ? {} : { isError })
 })
 
-const sentOf = async ({ ask }: Subject, messages: ReadonlyArray<Message>): Promise<ReadonlyArray<SentMessage>> => {
+const sentOf = async (
+  { ask }: Subject,
+  messages: ReadonlyArray<Message>,
+  setting?: Setting
+): Promise<ReadonlyArray<SentMessage>> => {
   const outcome = await ask([Script.answer("Sunny.")], { messages, tools })
-  assertSucceeds(outcome)
+  if (setting === undefined) assertSucceeds(outcome)
+  else assertAccepts(outcome, setting)
   return outcome.server.exchanges[0]?.sent.messages ?? []
 }
 
@@ -69,7 +74,7 @@ const withPicture = async (subject: Subject) => {
     assert.equal(outcome.server.exchanges.length, 0, "A rejected request must not be sent.")
     return
   }
-  const sent = await sentOf(subject, messages)
+  const sent = await sentOf(subject, messages, "toolImages")
   assertPaired(sent)
   const at = sent.findIndex(({ role }) => role === "tool")
   const after = sent.slice(at).flatMap(({ parts = [] }) => parts)
