@@ -112,7 +112,8 @@ describe.concurrent("divisi rate and divisi learn", () => {
       const log = readFileSync(outcomes, "utf8")
       assert.include(log, '"note":"right"')
       assert.notInclude(log, "six")
-      const again = valuesOf((await divisi(["rate", "down", "--json"], { environment })).output)[0]
+      assert.include((await divisi(["rate", "down"], { environment })).errors, "No run is logged yet.")
+      const again = valuesOf((await divisi(["rate", "down", run, "--json"], { environment })).output)[0]
       assert.deepInclude(again, { run, worker: "calculator", score: 0 })
     }))
 
@@ -136,6 +137,22 @@ describe.concurrent("divisi rate and divisi learn", () => {
       const others = { DIVISI_OUTCOMES: "none", DIVISI_ROUTER: path.join(folder, "other.jsonl") }
       const from = ["learn", "--json", "--from", path.join(folder, "evaluation"), "--config", "none"]
       assert.include((await divisi(from, { environment: others })).output, '"questions":40')
+    }))
+
+  it("rates the last `divisi run`, and neither samples of an evaluation nor offline play", () =>
+    inOwn(async (ask, folder) => {
+      const file = path.join(folder, "mine.jsonl")
+      writeFileSync(file, `${JSON.stringify({ question: "Where does it shine?", answer: "The moon!" })}\n`)
+      const flags = ["--grader", "text", "--out", path.join(folder, "evaluation"), "--policy", "single:poet"]
+      assert.strictEqual((await ask("eval", "--benchmark", file, ...flags)).code, 0)
+      const beforeAny = await ask("rate", "up")
+      assert.deepStrictEqual([beforeAny.code, beforeAny.errors.includes("No run is logged yet.")], [2, true])
+      await ask("run", "What is six times seven?", "--policy", "single:calculator")
+      await ask("eval", "--benchmark", file, ...flags.with(3, path.join(folder, "another")))
+      assert.include((await ask("rate", "up")).output, "answered by calculator: 1")
+      await ask("run", "What is 2 + 2?", "--config", "none", "--policy", "single:abacus")
+      const afterPlay = await ask("rate", "up")
+      assert.deepStrictEqual([afterPlay.code, afterPlay.errors.includes("The last run was offline play")], [2, true])
     }))
 
   it("keeps nothing of the gym", () =>

@@ -12,9 +12,8 @@ import * as OwnOutcomes from "../stores/OwnOutcomes.ts"
 import { clean } from "../view/Line.ts"
 import type { RateInput } from "./command.ts"
 
-/** Returns the requested run: the most recent one, or the one whose id starts with the given text. */
-const found = (runs: ReadonlyArray<OutcomeLog.Run>, wanted: string | undefined): OutcomeLog.Run | string => {
-  if (wanted === undefined) return runs[0] ?? "No runs are logged yet. `divisi run` logs runs with your own workers."
+/** Returns the run whose id starts with the given text, or an error message. */
+const byId = (runs: ReadonlyArray<OutcomeLog.Run>, wanted: string): OutcomeLog.Run | string => {
   const exact = runs.find(({ run }) => run === wanted)
   if (exact !== undefined) return exact
   const ids = [...new Set(runs.filter(({ run }) => run.startsWith(wanted)).map(({ run }) => run))]
@@ -23,6 +22,17 @@ const found = (runs: ReadonlyArray<OutcomeLog.Run>, wanted: string | undefined):
     ? `No logged run has an id that starts with "${wanted}". Without an id, the last run is rated.`
     : `"${wanted}" matches the ids of ${ids.length} runs. Use a longer prefix.`
 }
+
+/** Returns the user's last `divisi run`, or an error message. Runs of evaluations and servers need an id. */
+const latest = (runs: ReadonlyArray<OutcomeLog.Run>, log: string): Effect.Effect<OutcomeLog.Run | string> =>
+  Effect.map(OwnOutcomes.last(log), (last) => {
+    if (last === undefined) return "No run is logged yet. `divisi run` logs runs with your own workers."
+    if (last.isPlay) return "The last run was offline play and cannot be rated. To rate an earlier run, pass its id."
+    return (
+      runs.find(({ run }) => run === last.run) ??
+      `The last run, ${last.run}, has no answer in the log. To rate an earlier run, pass its id.`
+    )
+  })
 
 const stepOf = (text: string) => {
   const [round, step] = text.split(".").map(Number)
@@ -46,7 +56,8 @@ export const rate = (input: RateInput): Effect.Effect<void, Failure> =>
     const entries = yield* OutcomeLog.read(file, {
       onUnusable: (problem) => void process.stderr.write(`divisi: ${clean(problem)}\n`)
     })
-    const run = found(OutcomeLog.runs(entries), Option.getOrUndefined(input.run))
+    const runs = OutcomeLog.runs(entries)
+    const run = Option.isSome(input.run) ? byId(runs, input.run.value) : yield* latest(runs, file)
     if (typeof run === "string") return yield* usage(run)
     const step = Option.getOrUndefined(Option.map(input.step, stepOf))
     const answer = OutcomeLog.rated(run, step)

@@ -144,13 +144,6 @@ const equipped = (config: Config, question: string): Effect.Effect<Config> =>
     (OfflineGym) => OfflineGym.configOf(config, question)
   )
 
-/** Adds a run to the log of outcomes, so that it can be rated. */
-const noted = (transcript: Transcript.Transcript): Effect.Effect<void> =>
-  Effect.flatMap(
-    Effect.promise(() => import("../stores/OwnOutcomes.ts")),
-    (OwnOutcomes) => OwnOutcomes.note(transcript)
-  )
-
 /** Options for creating and displaying a run. */
 type Team = Omit<Input, "question" | "file" | "durable" | "runId" | "journal" | "dryRun">
 
@@ -227,7 +220,8 @@ export const perform = Effect.fnUntraced(function* (
     const { detail = "The run cannot start.", error } = result
     return yield* error?._tag === "OptionsError" ? usage(detail) : failed(detail)
   }
-  if (!isGym && kept?.hasEnded !== true) yield* noted(transcript)
+  const OwnOutcomes = yield* Effect.promise(() => import("../stores/OwnOutcomes.ts"))
+  yield* OwnOutcomes.note(transcript, { isPlay: isGym, isLogged: kept?.hasEnded === true })
   if (!isGym && result.ending === "failed") process.stderr.write(advice(transcript, input.config))
   const isPlanRefused = transcript.rounds.at(-1)?.decision?.decision === "refused"
   if (result.ending === "refused" && isGym && !isPlanRefused) process.stderr.write(realModels)

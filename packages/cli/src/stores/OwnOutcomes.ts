@@ -1,13 +1,17 @@
 /** The user's log of outcomes and the tables learned from it: where they are stored, and how runs are recorded. */
+import fs from "node:fs"
+import path from "node:path"
 import { Embedder, Outcome, Strongest, type Transcript } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
 import type { Policy } from "@divisi/core/Policy"
 import * as WorkerPool from "@divisi/core/WorkerPool"
+import { WholeFile } from "@divisi/files"
 import { Head, HeadPolicy, Learned, OutcomeLog, Router, Table } from "@divisi/policy-router"
 import { read } from "@divisi/recipes/Environment"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import * as Embedders from "../vendors/Embedders.ts"
@@ -36,11 +40,33 @@ const embedderOf = (name: string | undefined): Effect.Effect<Embedder.Embedder, 
 
 const hashed = Embedder.hashed()
 
-/** Adds a run to the log, so that it can be rated. A failure does not affect the run. */
-export const note = (transcript: Transcript.Transcript): Effect.Effect<void> =>
+/** The user's last `divisi run`. Runs with play money are not in the log. */
+const LastRun = Schema.fromJsonString(Schema.Struct({ run: Schema.NonEmptyString, isPlay: Schema.Boolean }))
+
+const lastFile = (log: string): string => `${log}.last`
+
+/** Returns the user's last `divisi run`, or `undefined` if it is unknown. */
+export const last = (log: string): Effect.Effect<typeof LastRun.Type | undefined> =>
+  Effect.try(() => fs.readFileSync(lastFile(log), "utf8")).pipe(
+    Effect.flatMap(Schema.decodeEffect(LastRun)),
+    Effect.orElseSucceed(() => undefined)
+  )
+
+/** How to record a run. */
+interface Noted {
+  readonly isPlay: boolean
+  /** Whether the run is in the log already. */
+  readonly isLogged: boolean
+}
+
+/** Records the last run, and adds it to the log, so that it can be rated. A failure does not affect the run. */
+export const note = (transcript: Transcript.Transcript, { isLogged, isPlay }: Noted): Effect.Effect<void> =>
   Effect.gen(function* () {
     const log = yield* file
-    if (log === undefined) return
+    if (log === undefined || (isPlay && !fs.existsSync(log))) return
+    yield* WholeFile.makeFolder(path.dirname(log))
+    yield* WholeFile.writeJson(lastFile(log), { run: transcript.runId, isPlay })
+    if (isPlay || isLogged) return
     const entry = yield* OutcomeLog.runOf(transcript, {
       at: yield* Clock.currentTimeMillis,
       embedder: yield* embedder
