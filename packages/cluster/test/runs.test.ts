@@ -404,6 +404,11 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
         )
         yield* client.cancel("late")
         assert.strictEqual((yield* client.result("late")).ending, "interrupted")
+        assert.strictEqual((yield* client.journal.find("late"))?.ending, "interrupted")
+        assert.match(
+          (yield* Stream.runCollect(client.follow("late"))).at(-1)?.body ?? "",
+          /"run-finished".*"interrupted"/
+        )
         assert.isBelow(twice().calls, 10)
       })
     )
@@ -419,10 +424,10 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
         servers[0]!.kill("SIGKILL")
         yield* Effect.promise(() => once(servers[0]!, "exit"))
         const calls = lines().length
-        const cancelled = yield* Effect.forkChild(client.cancel("lost"))
+        yield* client.cancel("lost")
         yield* Effect.promise(start)
         assert.strictEqual((yield* client.result("lost")).ending, "interrupted")
-        yield* Fiber.join(cancelled)
+        assert.strictEqual((yield* client.journal.find("lost"))?.ending, "interrupted")
         assert.strictEqual(lines().length, calls)
       })
     )
@@ -473,6 +478,7 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
         const calls = lines().length
         yield* client.cancel("asks")
         assert.strictEqual((yield* client.result("asks")).ending, "interrupted")
+        assert.strictEqual((yield* client.journal.find("asks"))?.ending, "interrupted")
         yield* client.give("asks", { "call-1": "42" })
         assert.strictEqual(lines().length, calls)
         assert.isAbove((yield* Stream.runCollect(client.follow("asks"))).length, 0)

@@ -7,13 +7,14 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as ConfigFile from "../config/ConfigFile.ts"
 import type { Config } from "../config.ts"
-import { type Failure, failed } from "../invocation/Failure.ts"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
 import * as Database from "../stores/Database.ts"
 import * as Retention from "../stores/Retention.ts"
 import * as Services from "../stores/Services.ts"
 import * as Profiles from "../team/Profiles.ts"
 import * as RunOptions from "../team/RunOptions.ts"
+import { cut, oneLine } from "../view/Line.ts"
 import type { RunInput, SubmitInput, WorkInput } from "./flags.ts"
 import * as HealthPort from "./HealthPort.ts"
 import * as Place from "./Place.ts"
@@ -88,6 +89,12 @@ export const submit = (input: SubmitInput): Effect.Effect<void, Failure> =>
     Effect.gen(function* () {
       const runs = yield* joined(input)
       const id = Option.getOrElse(input.runId, () => randomUUID())
+      const known = Option.isNone(input.runId) ? undefined : yield* orFail(runs.journal.find(id))
+      if (known !== undefined && known.question !== input.question) {
+        return yield* usage(
+          `Run ${id} has another question: "${cut(oneLine(known.question), 60)}". Choose another --run-id.`
+        )
+      }
       yield* runs.submit(id, input.question, { startAt: Option.getOrUndefined(input.at) })
       if (!input.follow) return yield* print(id)
       const { answer, detail, ending } = yield* runs.result(id)
@@ -99,9 +106,28 @@ export const submit = (input: SubmitInput): Effect.Effect<void, Failure> =>
 /** Prints the entries of a run as they are written. */
 export const follow = (input: RunInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
-    Effect.flatMap(joined(input), (runs) => Stream.runForEach(runs.follow(input.run), ({ body }) => print(body)))
+    Effect.gen(function* () {
+      const runs = yield* joined(input)
+      if ((yield* orFail(runs.journal.find(input.run))) === undefined) {
+        process.stderr.write(`divisi: run ${input.run} has not started; waiting for it. Press Ctrl-C to stop.\n`)
+      }
+      yield* Stream.runForEach(runs.follow(input.run), ({ body }) => print(body))
+    })
   )
 
-/** Cancels a run. */
+/** Cancels a run, and says what that means for it. */
 export const cancel = (input: RunInput): Effect.Effect<void, Failure> =>
-  Effect.scoped(Effect.flatMap(joined(input), (runs) => orFail(runs.cancel(input.run))))
+  Effect.scoped(
+    Effect.gen(function* () {
+      const runs = yield* joined(input)
+      const before = yield* runs.poll(input.run)
+      if (Option.isSome(before)) return yield* print(`Run ${input.run} has already ended: ${before.value.ending}.`)
+      yield* orFail(runs.cancel(input.run))
+      const known = yield* orFail(runs.journal.find(input.run))
+      yield* print(
+        known === undefined
+          ? `Run ${input.run} has not started. It ends when a server is about to start it.`
+          : `Cancelled run ${input.run}.`
+      )
+    })
+  )

@@ -26,8 +26,8 @@ import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import { acquired, bounded } from "../internal/closing.ts"
 import * as Postgres from "../Postgres.ts"
 import * as PostgresJournal from "../PostgresJournal.ts"
-import * as Abandoned from "./abandoned.ts"
 import * as Body from "./body.ts"
+import * as Endings from "./endings.ts"
 import * as Feeds from "./feed.ts"
 import * as Layers from "./layers.ts"
 import * as Leases from "./leases.ts"
@@ -115,7 +115,10 @@ export interface ClusterRuns {
   readonly poll: (id: string) => Effect.Effect<Option.Option<Ended>>
   /** Waits until a run has finished and returns its result. */
   readonly result: (id: string) => Effect.Effect<Ended>
-  /** Cancels a run. No further calls are made, even if the run's server dies at this moment. */
+  /**
+   * Cancels a run. No further calls are made, even if the run's server dies at this moment. If no server responds within
+   * 5 s, the next one ends the run. A run that has ended stays as it is; a run that is submitted later does not start.
+   */
   readonly cancel: (id: string) => Effect.Effect<void, Postgres.PostgresError>
   /**
    * Provides results for the pending tool calls of a suspended run, keyed by call id. Providing the same results again
@@ -172,6 +175,9 @@ const feedIdleMillis = 10_000
 
 /** Polling interval for drain requests, in milliseconds. */
 const lookMillis = 1_000
+
+/** Maximum time to tell a server that its run is cancelled, in milliseconds. */
+const tellMillis = 5_000
 
 /** Delay between polls or attempts, in milliseconds. */
 const napMillis = 200
@@ -280,7 +286,8 @@ export const make = Effect.fnUntraced(function* (
     scope: running,
     concurrency,
     maxTakeovers: worker?.maxTakeovers ?? 5,
-    abandoned: (id, claim) => Abandoned.end(base, id, claim, Effect.orDie(markCancelled(id))),
+    abandoned: (id, claim) => Endings.abandoned(base, id, claim, Effect.orDie(markCancelled(id))),
+    ended: (id) => Endings.cancelled(base, id),
     rejections: Rejections.make((detail) => Deferred.doneUnsafe(rejected, Exit.fail(new ServerRejected({ detail }))))
   })
   const isCancelled = (id: string) =>
@@ -374,16 +381,16 @@ export const make = Effect.fnUntraced(function* (
       }),
     poll,
     result,
-    cancel: (id) =>
-      Effect.andThen(
-        markCancelled(id),
-        inCluster(
-          Effect.flatMap(executionOf(id), (execution) =>
-            // The interruption wakes a run that is suspended or waits for its start.
-            Effect.andThen(client(execution).cancel({ id }), Run.interrupt(execution))
-          )
+    cancel: Effect.fnUntraced(function* (id) {
+      yield* markCancelled(id)
+      yield* inCluster(
+        Effect.flatMap(executionOf(id), (execution) =>
+          // The interruption is stored. It wakes a run that is suspended or waits for its start.
+          Effect.andThen(bounded(client(execution).cancel({ id }), tellMillis), Run.interrupt(execution))
         )
-      ),
+      )
+      yield* Owned.logged(Endings.cancelled(base, id))
+    }),
     give: (id, results) =>
       inCluster(
         Effect.flatMap(executionOf(id), (executionId) =>

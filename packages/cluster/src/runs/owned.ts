@@ -70,13 +70,19 @@ export interface Settings {
   readonly maxTakeovers: number
   /** Ends a run that too many processes have lost. */
   readonly abandoned: (id: string, claim: Journal.Claim) => Effect.Effect<never, Journal.JournalError>
+  /** Ends a cancelled run in the journal, after this process has released it. */
+  readonly ended: (id: string) => Effect.Effect<void, Journal.JournalError>
   readonly rejections: Rejections.Rejections
 }
+
+/** Logs a failure to end a cancelled run in the journal. The run makes no calls all the same. */
+export const logged = (ended: Effect.Effect<void, Journal.JournalError>): Effect.Effect<void> =>
+  Effect.catch(ended, ({ message }) => Effect.logWarning(`A cancelled run is not marked as ended: ${message}`))
 
 /** Creates the tracker for the runs of a process. */
 export const make = <A>(
   base: Journal.Journal,
-  { abandoned, concurrency, maxTakeovers, rejections, scope }: Settings
+  { abandoned, concurrency, ended, maxTakeovers, rejections, scope }: Settings
 ) => {
   const owned = new Map<string, Owned<A>>()
   const listeners = new Map<string, Set<Listener>>()
@@ -224,14 +230,16 @@ export const make = <A>(
       )
       const executed = Effect.raceFirst(permits.withPermits(1)(made), stopped)
       const forked = Effect.forkIn(
-        Effect.onExit(executed, (exit) =>
+        Effect.onExit(executed, (exit) => {
           // Releases the run for the next owner.
-          Effect.map(run.epoch === undefined ? Effect.void : base.release(id, run.epoch), () => {
+          const released = run.epoch === undefined ? Effect.void : base.release(id, run.epoch)
+          const isCancelled = Exit.isSuccess(exit) && exit.value._tag === "Cancelled"
+          return Effect.map(isCancelled ? Effect.andThen(released, logged(ended(id))) : released, () => {
             owned.delete(id)
             Deferred.doneUnsafe(run.ended, exit)
             notify(id, undefined)
           })
-        ),
+        }),
         scope
       )
       return Effect.as(forked, run)

@@ -18,6 +18,7 @@ import type * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Body from "../../../../packages/cluster/src/runs/body.ts"
+import * as Endings from "../../../../packages/cluster/src/runs/endings.ts"
 import * as Owned from "../../../../packages/cluster/src/runs/owned.ts"
 import * as Rejections from "../../../../packages/cluster/src/runs/rejections.ts"
 import { loadAll } from "../../../../packages/core/src/OnDemand.ts"
@@ -300,6 +301,7 @@ export const simulate = async (options: Options): Promise<Found> => {
         concurrency: 50,
         maxTakeovers: 1_000,
         abandoned: (id) => Effect.die(`${id} was abandoned`),
+        ended: (id) => Endings.cancelled(journal, id),
         rejections: Rejections.make((message) => complain(`a machine leaves: ${message}`))
       })
       const conductor = Conductor.make({
