@@ -5,11 +5,12 @@ import { Journal, type Tool, Transcript } from "@divisi/core"
 import { question } from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Clock from "effect/Clock"
+import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as ConfigFile from "../config/ConfigFile.ts"
-import type { Config } from "../config.ts"
+import type * as DivisiConfig from "../config.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
 import * as TextFile from "../invocation/TextFile.ts"
@@ -21,6 +22,9 @@ import type { DeleteInput, ForkInput, ListInput, ResumeInput, ShowInput } from "
 import * as RunsText from "./RunsText.ts"
 
 const print = (text: string): void => void stdout.write(`${text}\n`)
+
+/** Whether servers use a database here, which `divisi runs` reads only with `--database`. */
+const hasServers = Effect.match(Config.Redacted("DIVISI_DATABASE"), { onFailure: () => false, onSuccess: () => true })
 
 /** Lists runs, most recently changed first. */
 export const list = (input: ListInput): Effect.Effect<void, Failure> =>
@@ -34,9 +38,8 @@ export const list = (input: ListInput): Effect.Effect<void, Failure> =>
         Option.match(worker, { onNone: () => true, onSome: (id) => run.workers.includes(id) }) &&
         Option.match(minCost, { onNone: () => true, onSome: (usd) => run.costUsd >= usd }) &&
         Option.match(newerThan, { onNone: () => true, onSome: (age) => now - run.changedAt <= age })
-      const runs = (yield* Journals.list(journal))
-        .filter(isMeant)
-        .sort((left, right) => right.changedAt - left.changedAt)
+      const all = yield* Journals.list(journal)
+      const runs = all.filter(isMeant).sort((left, right) => right.changedAt - left.changedAt)
       const shown = runs.slice(0, input.limit)
       if (input.json)
         return print(
@@ -46,7 +49,9 @@ export const list = (input: ListInput): Effect.Effect<void, Failure> =>
             2
           )
         )
-      print(RunsText.list(shown, now, runs.length, input))
+      if (all.length === 0) return print(RunsText.none(input, yield* hasServers))
+      if (runs.length === 0) return print(`No run matches the filters. Without them, the list has: ${all.length}`)
+      print(RunsText.list(shown, now, runs.length))
     })
   )
 
@@ -94,7 +99,7 @@ const given = ({
 
 /** Fails if a worker of the run is provided neither by the config nor by a known vendor. */
 const checkWorkers = Effect.fnUntraced(function* (
-  config: Config,
+  config: DivisiConfig.Config,
   workers: ReadonlyArray<string>
 ): Effect.fn.Return<void, Failure> {
   const own = WorkerPool.ids(yield* RunOptions.basePool(config))

@@ -1,5 +1,6 @@
 /** Formats the runs in a journal for display. */
 import { Journal, type RunEvent } from "@divisi/core"
+import * as Option from "effect/Option"
 import * as Hint from "../invocation/Hint.ts"
 import * as Format from "../view/Format.ts"
 import { cut, oneLine } from "../view/Line.ts"
@@ -42,11 +43,15 @@ export const state = (
   return state === "running" ? `running in ${owner}` : state
 }
 
+/** Describes an empty journal. `hasServers` is set if the environment names a database of servers. */
+export const none = ({ database = Option.none(), journal }: Hint.Place, hasServers: boolean): string => {
+  if (Option.isSome(database)) return "No runs found in the database."
+  const text = `No runs found. Store a run with: ${Hint.command("divisi run --durable", { journal })}`
+  return hasServers ? `${text}\nFor the runs of the servers in DIVISI_DATABASE, pass --database.` : text
+}
+
 /** Formats a list of runs, one per line. */
-export const list = (runs: ReadonlyArray<Journal.Summary>, now: number, count: number, place: Hint.Place): string => {
-  if (runs.length === 0) {
-    return `No runs found. Store a run with: ${Hint.command("divisi run --durable", { journal: place.journal })}`
-  }
+export const list = (runs: ReadonlyArray<Journal.Summary>, now: number, count: number): string => {
   const rows = runs.map((run) => [
     run.run,
     Journal.stateOf(run),
