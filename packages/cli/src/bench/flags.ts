@@ -2,7 +2,7 @@
 import { RoutingBench } from "@divisi/evals"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { seed, text, toggle, whole } from "../invocation/flags.ts"
+import { choice, seed, text, toggle, whole } from "../invocation/flags.ts"
 
 export const routingFlags = {
   outcomes: Flag.String("outcomes").pipe(
@@ -11,7 +11,7 @@ export const routingFlags = {
       'File of graded answers, one question per line. Each line is {"question":"…","kind":"…","scores":{"a":1,"b":0}}, with the scores of all workers; .gz files are decompressed'
     )
   ),
-  split: Flag.Literals("split", RoutingBench.splits).pipe(
+  split: choice("split", RoutingBench.splits).pipe(
     Flag.withDescription("Unit to hold out for the test (default question)"),
     Flag.withDefault("question")
   ),

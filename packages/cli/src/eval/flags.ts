@@ -4,7 +4,7 @@ import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
-import { cost, seed, text, timeout, toggle, whole } from "../invocation/flags.ts"
+import { choice, cost, seed, text, timeout, toggle, whole } from "../invocation/flags.ts"
 import { conductorFlags, profiles } from "../team/flags.ts"
 import { maxMissing } from "./NotMeasured.ts"
 
@@ -144,7 +144,7 @@ export const evalFlags = {
     "<name>",
     "Split, for benchmarks with several (default test). Others: validation, train, auxiliary_train, all; for example in mmlu, rlpr and gym"
   ),
-  format: Flag.Literals("format", ["tags", "box", "line"]).pipe(
+  format: choice("format", ["tags", "box", "line"]).pipe(
     Flag.withDescription("Answer format (default: the benchmark's)"),
     Flag.optional
   ),
@@ -199,7 +199,7 @@ export const exportFlags = {
   folder: Argument.String("folder").pipe(
     Argument.withDescription("Folder of an evaluation made with --transcripts, or a folder of transcripts")
   ),
-  to: Flag.Literals("to", ["decisions", "answers", "inspect"]).pipe(
+  to: choice("to", ["decisions", "answers", "inspect"]).pipe(
     Flag.withDescription(
       "Content: decisions, answers or inspect. Decisions are the policies' prompts and completions; answers are the workers' messages and answers; inspect writes inspect_ai logs, one per policy and benchmark"
     )

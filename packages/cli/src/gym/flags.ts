@@ -3,10 +3,10 @@ import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { maxMissing } from "../eval/NotMeasured.ts"
-import { seed, text, toggle, whole } from "../invocation/flags.ts"
+import { choice, seed, text, toggle, whole } from "../invocation/flags.ts"
 import { conductorFlags } from "../team/flags.ts"
 
-const split = Flag.Literals("split", ["train", "validation", "test"]).pipe(
+const split = choice("split", ["train", "validation", "test"]).pipe(
   Flag.withDescription("Split of the tasks (default test)"),
   Flag.withDefault("test")
 )
@@ -44,7 +44,7 @@ export const solveFlags = {
   tasks: whole("tasks", 1).pipe(Flag.withDescription("Number of tasks (default 100)"), Flag.withDefault(100)),
   split,
   family,
-  toolAccess: Flag.Literals("tool-access", ["last-step", "every-step", "policy", "none"]).pipe(
+  toolAccess: choice("tool-access", ["last-step", "every-step", "policy", "none"]).pipe(
     Flag.withDescription(
       "Steps that may use tools (default last-step). The tools are those of the config, or the one of --family stock"
     ),

@@ -1,7 +1,7 @@
 /** Flags for `divisi init`. */
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { text, toggle } from "../invocation/flags.ts"
+import { choice, text, toggle } from "../invocation/flags.ts"
 
 export const flags = {
   models: text(
@@ -9,7 +9,7 @@ export const flags = {
     "<names>",
     "Models, planner first, e.g. openai:gpt-5-mini,ollama:qwen3:8b (default: all found). Use gym for the offline gym"
   ),
-  language: Flag.Literals("language", ["typescript", "javascript"]).pipe(
+  language: choice("language", ["typescript", "javascript"]).pipe(
     Flag.withDescription("Language of the files (default typescript)"),
     Flag.optional
   ),

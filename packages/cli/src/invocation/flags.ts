@@ -24,8 +24,13 @@ export const whole = (name: string, least: number) =>
     Flag.filter(
       (value) => value >= least && value <= Number.MAX_SAFE_INTEGER,
       () => `Expected a whole number of at least ${least}`
-    )
+    ),
+    Flag.withMetavar("<number>")
   )
+
+/** Creates a flag with a fixed set of values. */
+export const choice = <const Values extends ReadonlyArray<string>>(name: string, values: Values) =>
+  Flag.Literals(name, values).pipe(Flag.withMetavar("<value>"))
 
 /** Creates `--port`. Port 0 picks a free one. */
 export const port = (standard: number) =>

@@ -14,8 +14,9 @@ export const mcp = Command.make("mcp", flags, (input) =>
     paragraphs(
       "Expose the team from the config to an MCP client over standard input and output. The client starts this command.",
       "",
-      "Its one tool, ask, answers a question with a run and reports progress. Cancelling a call stops its run. The limits",
-      "of `divisi run` apply to each question. Requires @divisi/tools-mcp."
+      "Its one tool, ask, answers a question with a run and reports progress. Cancelling a call stops its run. --max-cost",
+      "and --timeout limit each question. A plan or tool that needs approval ends the call with an error that says so.",
+      "Requires @divisi/tools-mcp."
     )
   ),
   Command.withExamples([

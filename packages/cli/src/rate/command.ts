@@ -4,7 +4,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { paragraphs, text, toggle } from "../invocation/flags.ts"
+import { choice, paragraphs, text, toggle } from "../invocation/flags.ts"
 
 const words: Readonly<Record<string, number>> = { up: 1, good: 1, down: 0, bad: 0 }
 
@@ -35,7 +35,7 @@ const rateFlags = {
     Flag.withDescription("Rate the answer of one step instead of the whole run"),
     Flag.optional
   ),
-  source: Flag.Literals("source", ["user", "grader", "check", "implicit", "judge"]).pipe(
+  source: choice("source", ["user", "grader", "check", "implicit", "judge"]).pipe(
     Flag.withDescription("Source of the rating (default user)"),
     Flag.withDefault("user")
   ),

@@ -30,8 +30,8 @@ const resume = Command.make("resume", resumeFlags, (input) =>
       "received are not paid for again; failed calls are retried under the limits given here. If the run was answered",
       "or refused, its result is printed again at no cost.",
       "",
-      "Use the config, policy and settings of the original run. The workers default to those of the run, so --pool is not",
-      "needed. If a call would differ from the recorded one, the run stops before the call and shows the difference.",
+      "Use the config, policy and settings of the original run. By default, the workers of the run are used, so --pool is",
+      "not needed. If a call would differ from the recorded one, the run stops before the call and shows the difference.",
       "",
       "The exit codes are the same as for `divisi run`."
     )
@@ -54,7 +54,7 @@ const fork = Command.make("fork", forkFlags, (input) => Effect.flatMap(loaded, (
       "Continue a run from one of its steps, as a new run: with another answer, worker or subtask for the step, or another",
       "policy for the rounds after it. Earlier steps, and steps that do not depend on it, are not paid for again.",
       "",
-      "The workers default to those of the run. The exit codes are the same as for `divisi run`."
+      "By default, the workers of the run are used. The exit codes are the same as for `divisi run`."
     )
   ),
   Command.withShortDescription("Continue a run from one of its steps"),

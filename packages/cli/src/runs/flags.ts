@@ -3,7 +3,7 @@ import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Struct from "effect/Struct"
-import { age, config, cost, journal, text, toggle, whole } from "../invocation/flags.ts"
+import { age, choice, config, cost, journal, text, toggle, whole } from "../invocation/flags.ts"
 import { flags as runFlags } from "../run/flags.ts"
 
 /**
@@ -37,7 +37,7 @@ export const states = [
 ] as const
 
 export const listFlags = {
-  state: Flag.Literals("state", states).pipe(
+  state: choice("state", states).pipe(
     Flag.withDescription("Only runs in this state. waiting: suspended; stopped: interrupted or killed"),
     Flag.optional
   ),

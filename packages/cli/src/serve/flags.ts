@@ -1,7 +1,7 @@
 /** Flags for `divisi serve`. */
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { age, cost, journal, port, text, timeout, toggle } from "../invocation/flags.ts"
+import { age, choice, cost, journal, port, text, timeout, toggle } from "../invocation/flags.ts"
 import { database, keys } from "../key/flags.ts"
 import { moreTeamFlags, teamFlags } from "../team/flags.ts"
 import { clients } from "./ClientConfig.ts"
@@ -45,12 +45,12 @@ export const flags = {
     "<worker|policy>",
     "Worker or policy for the model divisi-fast, e.g. router:half. Default: the cheapest language model in the pool"
   ),
-  printConfig: Flag.Literals("print-config", clients).pipe(
+  printConfig: choice("print-config", clients).pipe(
     Flag.withDescription("Print a client's configuration for this --host and --port, and exit"),
     Flag.optional
   ),
   json: toggle("json", "Log each request as a JSON line, without message text"),
-  notes: Flag.Literals("notes", ["off", "titles", "full"]).pipe(
+  notes: choice("notes", ["off", "titles", "full"]).pipe(
     Flag.withDescription(
       "How much of the work clients see (default titles). With off, nothing; with titles, workers and subtasks; with full, all texts"
     ),
@@ -61,7 +61,7 @@ export const flags = {
     Flag.withDescription("Web origin that may call the server, e.g. http://localhost:3000 (default: none). Repeatable"),
     Flag.atLeast(0)
   ),
-  content: Flag.Literals("content", ["full", "none"]).pipe(
+  content: choice("content", ["full", "none"]).pipe(
     Flag.withDescription(
       "Whether questions, answers and tool results are stored (default full). With none, runs are held only in memory"
     ),

@@ -12,7 +12,7 @@ export const studio = Command.make("studio", flags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Open a local page that lists runs and shows the plan, waterfall, messages and cost of each.",
+      "Serve a local page that lists runs and shows the plan, waterfall, messages and cost of each.",
       "",
       "Runs in a journal are updated live. `divisi serve` has the same page at /studio. No API key or network is needed."
     )

@@ -4,7 +4,7 @@ import type * as Command from "effect/cli/Command"
 import { journal, port, text, toggle } from "../invocation/flags.ts"
 
 export const flags = {
-  folder: Argument.String("folder").pipe(
+  folder: Argument.String("path").pipe(
     Argument.withDescription(
       "Folder or file with transcripts (.json), events (.ndjson, .jsonl) or journals (.sqlite). Default: your durable runs"
     ),

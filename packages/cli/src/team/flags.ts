@@ -1,7 +1,7 @@
 /** Flags that select the team: pool, prices, tools and policy. Each command lists the flags used most often first. */
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
-import { config, duration, seed, text, toggle, whole } from "../invocation/flags.ts"
+import { choice, config, duration, seed, text, toggle, whole } from "../invocation/flags.ts"
 import * as Prices from "../vendors/Prices.ts"
 
 /** Flags that select the workers. Also used by `divisi gym solve`. */
@@ -81,7 +81,7 @@ export const teamFlags = {
   check: Flag.String("check").pipe(
     Flag.withMetavar("<name=check>"),
     Flag.withDescription(
-      "Define a check for plans, e.g. tests=command:<command> or form=schema:<file>. The check right=grader uses the grader, <name>=<id> uses a worker as a judge. If there is only one check, the router applies it to answers. Repeatable"
+      "Define a check for plans, e.g. tests=command:<command> or form=schema:<file>. <name>=grader compares with the reference answer, <name>=<id> uses a worker as a judge. If there is only one check, the router applies it to answers. Repeatable"
     ),
     Flag.atLeast(0)
   ),
@@ -91,7 +91,7 @@ export const teamFlags = {
 /** The other flags of commands that run a team. */
 export const moreTeamFlags = {
   ...moreConductorFlags,
-  reassign: Flag.Literals("reassign", ["next", "never"]).pipe(
+  reassign: choice("reassign", ["next", "never"]).pipe(
     Flag.withDescription(
       "Whether another worker takes over a failed step: next (the next one in the pool) or never. Default: next; with --policy single:<id>, never"
     ),
@@ -108,7 +108,7 @@ export const moreTeamFlags = {
     "Retry a call that sends no output for this long, e.g. 20s (default: a third of --timeout)"
   ),
   noTools: toggle("no-tools", "Disable tools and MCP servers"),
-  toolAccess: Flag.Literals("tool-access", ["last-step", "every-step", "policy", "none"]).pipe(
+  toolAccess: choice("tool-access", ["last-step", "every-step", "policy", "none"]).pipe(
     Flag.withDescription("Steps that may use tools (default last-step). With policy, the steps selected by the plan"),
     Flag.optional
   ),

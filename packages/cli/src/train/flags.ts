@@ -2,7 +2,7 @@
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { config as configFlag, cost, text, toggle, whole } from "../invocation/flags.ts"
+import { choice, config as configFlag, cost, text, toggle, whole } from "../invocation/flags.ts"
 
 const folder = Argument.String("run").pipe(Argument.withDescription("Folder of the training run"))
 
@@ -63,7 +63,7 @@ export type ReportInput = Command.Command.Config.Infer<typeof reportFlags>
 
 export const exportFlags = {
   folder,
-  to: Flag.Literals("to", ["gguf", "gguf-lora", "peft"]).pipe(
+  to: choice("to", ["gguf", "gguf-lora", "peft"]).pipe(
     Flag.withDescription(
       "Format: gguf, gguf-lora or peft. With gguf, a model for llama.cpp; with gguf-lora, a LoRA adapter for a GGUF model; with peft, a folder of safetensors"
     )

@@ -2,7 +2,7 @@
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
-import { paragraphs, toggle } from "../invocation/flags.ts"
+import { choice, paragraphs, toggle } from "../invocation/flags.ts"
 import { formats, reading } from "./flags.ts"
 
 const plan = <A, E, R>(use: (module: typeof import("./Workflows.ts")) => Effect.Effect<A, E, R>) =>
@@ -25,7 +25,7 @@ const render = Command.make(
   "render",
   {
     ...reading,
-    format: Flag.Literals("format", formats).pipe(
+    format: choice("format", formats).pipe(
       Flag.withDescription("Output format (default text)"),
       Flag.withDefault("text")
     )
