@@ -1,4 +1,5 @@
 import { assert, describe, it } from "vitest"
+import { valuesOf } from "./process.ts"
 import { inFolder } from "./survivingRuns.ts"
 
 describe("divisi run --dry-run", () => {

@@ -1,6 +1,7 @@
 /** `divisi run --dry-run`: prints the plan for a question, with its price and topology, without executing it. */
 import { type Price, Topology, Transcript, type Workflow } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
+import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
 import { type Failure, failed } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
@@ -24,13 +25,18 @@ const json = (policy: string, { admission, plan, price }: Priced, workflow: Work
   return JSON.stringify({ policy, plan, workflow, price, admission, topology: shape })
 }
 
-const text = (policy: string, { admission, plan, price }: Priced, workflow: Workflow.Workflow): string =>
+const text = (
+  policy: string,
+  { admission, plan, price }: Priced,
+  workflow: Workflow.Workflow,
+  isPlay: boolean
+): string =>
   [
     `Plan by ${oneLine(policy)}: ${Records.shapeOf(workflow)}`,
     "",
     clean(plan).trimEnd(),
     "",
-    ...PlanPrice.lines(price),
+    ...PlanPrice.lines(price, isPlay),
     ...(admission === undefined ? [] : ["", oneLine(admission)])
   ].join("\n")
 
@@ -55,7 +61,9 @@ export const show = (
     const { answer, detail } = yield* provided(run)
     const { policy = "", workflow } = recorder.transcript()?.rounds[0] ?? {}
     if (priced !== undefined && workflow !== undefined) {
-      return print(isJson ? json(policy, priced, workflow) : text(policy, priced, workflow))
+      return print(
+        isJson ? json(policy, priced, workflow) : text(policy, priced, workflow, WorkerPool.isPlay(options.pool))
+      )
     }
     if (answer === undefined) return yield* failed(detail ?? "The policy wrote no plan.")
     print(isJson ? JSON.stringify({ policy, answer }) : `${oneLine(policy)} answers itself:\n${clean(answer)}`)

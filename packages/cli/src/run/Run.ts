@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto"
 import { Journal, type RunEvent, StepFailure, Transcript } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
+import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
@@ -203,7 +204,7 @@ export const perform = Effect.fnUntraced(function* (
     })
   const ask = (yield* isSomebodyThere(input.json)) ? askBelow(view) : undefined
   const approve = ask && Approval.make()(ask)
-  const approvePlan = ask && Approval.ofPlan(ask)
+  const approvePlan = ask && Approval.ofPlan(ask, WorkerPool.isPlay(options.pool))
   const result = yield* Effect.onExit(
     Services.provide(
       begin(Conductor.make(options), { listener, approve, approvePlan, journal: kept?.journal, runId: kept?.runId }),

@@ -56,7 +56,7 @@ export const list = (runs: ReadonlyArray<Journal.Summary>, now: number, count: n
     run.run,
     Journal.stateOf(run),
     ago(now - run.changedAt),
-    Format.cost(run.costUsd),
+    Format.cost(run.costUsd, run.isPlay),
     `${run.calls}`,
     cut(oneLine(run.damaged === undefined ? run.question : `(${run.damaged})`), questionWidth),
     run.waitsFor?.join(", ") ?? ""

@@ -47,19 +47,19 @@ const read = (said: string | undefined): "yes" | "no" | "always" | undefined => 
 }
 
 /** Formats the plan to approve, with its price. */
-const planLines = (text: string): ReadonlyArray<string> => {
+const planLines = (text: string, isPlay: boolean): ReadonlyArray<string> => {
   const { plan, price } = JSON.parse(text) as { readonly plan: string; readonly price: Price.Price }
-  return [...clean(plan).trimEnd().split("\n"), ...PlanPrice.lines(price)].map((line) => `  ${line}`)
+  return [...clean(plan).trimEnd().split("\n"), ...PlanPrice.lines(price, isPlay)].map((line) => `  ${line}`)
 }
 
 const planPrompt = "Run this plan? (y)es, (n)o: "
 
 /** Asks the user whether a plan may run. */
 export const ofPlan =
-  (ask: Ask) =>
+  (ask: Ask, isPlay: boolean) =>
   ({ call, worker }: RunEvent.WaitingCall): Effect.Effect<{ readonly approved: boolean }> =>
     Effect.gen(function* () {
-      const question = [`${oneLine(worker)} plans:`, ...planLines(call.arguments), planPrompt]
+      const question = [`${oneLine(worker)} plans:`, ...planLines(call.arguments, isPlay), planPrompt]
       let answer = read(yield* ask(question))
       while (answer === undefined) answer = read(yield* ask(question))
       return { approved: answer !== "no" }

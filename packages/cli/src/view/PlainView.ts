@@ -5,6 +5,7 @@ import * as Task from "@divisi/core/Task"
 import type { Paid } from "@divisi/core/Usage"
 import * as Format from "./Format.ts"
 import { clean, oneLine } from "./Line.ts"
+import * as PlanPrice from "./PlanPrice.ts"
 import * as Records from "./Records.ts"
 import * as Totals from "./Totals.ts"
 
@@ -165,6 +166,12 @@ const planLines = ({ isOwn, notes, policy = "", steps, workflow }: Transcript.Ro
   ]
 }
 
+/** Returns the price of a plan that is waiting for approval. */
+const priceLines = (run: Run, { decision, waitingFor: [waiting] = [] }: Transcript.RoundRecord) =>
+  decision !== undefined || waiting === undefined
+    ? []
+    : PlanPrice.ofWaiting(waiting.call, Records.isAllPlay(run)).map((text) => `${label("")}${text}`)
+
 const ofRound = (run: Run, round: Transcript.RoundRecord): ReadonlyArray<Entry> => {
   const key = `${run.runId} ${round.round}`
   const entry = (at: number | undefined, what: string, lines: ReadonlyArray<string>): ReadonlyArray<Entry> =>
@@ -180,6 +187,7 @@ const ofRound = (run: Run, round: Transcript.RoundRecord): ReadonlyArray<Entry> 
     ...round.lost.flatMap(({ at }, index) => line(at, `lost ${index}`, "policy", lost(run, round.lost, index))),
     ...entry(round.plannedAt, "planned", planLines(round)),
     ...(approval === undefined ? [] : line(round.plannedAt, `approval ${approval}`, "plan", approval)),
+    ...entry(round.plannedAt, "price", priceLines(run, round)),
     ...round.steps.flatMap((step) => ofStep(run, `${key} ${step.step}`, step)),
     ...(round.revisions ?? []).flatMap((revision, index) =>
       entry(revision.at, `revised ${index}`, [

@@ -17,6 +17,7 @@ const fields: { readonly [Name in keyof Head]-?: (value: unknown) => boolean } =
   startedAt: isNumber,
   ending: isAbsentOr(isText),
   costUsd: isNumber,
+  isPlay: isAbsentOr((value) => value === true),
   calls: isNumber,
   waitsFor: isAbsentOr(isTexts),
   caller: isAbsentOr(isText),

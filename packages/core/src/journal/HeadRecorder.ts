@@ -62,6 +62,7 @@ export const heading = () => {
       workers: pool.map(({ id }) => id),
       startedAt: at,
       costUsd,
+      isPlay: pool.length > 0 && pool.every(({ isPlay }) => isPlay) ? true : undefined,
       calls,
       caller: typeof owner === "string" ? owner : undefined,
       request: typeof request === "string" ? request : undefined

@@ -115,6 +115,8 @@ export interface Head {
   /** Undefined while the run has not ended. */
   readonly ending?: Ending | undefined
   readonly costUsd: number
+  /** Set if all workers in the pool have prices in play money. */
+  readonly isPlay?: true | undefined
   readonly calls: number
   /** Descriptions of the calls that a suspended run is waiting for. */
   readonly waitsFor?: ReadonlyArray<string> | undefined
@@ -332,6 +334,8 @@ export interface Listed {
   readonly started_at: number
   readonly changed_at: number
   readonly cost_usd: number
+  /** Set if the cost is play money. */
+  readonly is_play?: boolean
   readonly calls: number
   /** Id of the key that owns the run; `null` for a run started from the command line. */
   readonly owner: string | null
@@ -352,6 +356,7 @@ export const listed = (run: Summary): Listed => ({
   started_at: run.startedAt,
   changed_at: run.changedAt,
   cost_usd: run.costUsd,
+  ...(run.isPlay && { is_play: true }),
   calls: run.calls,
   owner: run.caller ?? null,
   waits_for: run.waitsFor ?? [],

@@ -59,6 +59,8 @@ const fields = {
   started_at: Schema.Finite,
   changed_at: Schema.Finite,
   cost_usd: Schema.Finite,
+  /** Set if the cost is play money. */
+  is_play: Schema.optionalKey(Schema.Boolean),
   calls: Schema.Int,
   /** Id of the key that owns the run; null for a run started from the command line. */
   owner: Schema.NullOr(Schema.String),
