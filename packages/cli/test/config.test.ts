@@ -94,7 +94,10 @@ describe("the check of a config", () => {
     [{ onStepFailure: "ignore" }, 'onStepFailure: expected "report" or "end", got a string'],
     [{ cache: 7 }, "cache: expected a file name or an object of settings, got 7"],
     [{ cache: { maxBytes: 1 } }, "cache.file: required, but missing"],
-    [{ limits: { openai: { rpm: 5 } } }, "limits.openai.rpm: unknown setting"],
+    [
+      { limits: { openai: { rpm: 5 } } },
+      "limits.openai.rpm: unknown setting (did you mean limits.openai.requestsPerMinute?)"
+    ],
     [
       { limits: { openai: { concurrency: 0 } } },
       "limits.openai.concurrency: expected a whole number of at least 1, got 0"

@@ -36,6 +36,16 @@ describe("divisi run --approve-plans", () => {
       assert.strictEqual(output, "It is done.\n")
       assert.deepStrictEqual(asked(), ["quick", "last"])
     }))
+
+  it("prints the price of the waiting plan without a terminal", () =>
+    inFolder(async ({ run }) => {
+      const prices = /price +calls +tokens +cost\n +least +2 +0 +\$0\.02\n +likely +2 .*\n +most +\d/
+      assert.match((await run(["run", "Which?", "--run-id", "run-1", "--approve-plans"])).errors, prices)
+      assert.match((await run(["runs", "show", "run-1"])).output, prices)
+      const events = valuesOf((await run(["run", "Which?", "--run-id", "run-2", "--approve-plans", "--json"])).output)
+      const { call } = events.find(({ type }) => type === "plan-waiting").call
+      assert.strictEqual(JSON.parse(call.arguments).price.least.calls, 2)
+    }))
 })
 
 describe("divisi runs fork", () => {

@@ -54,24 +54,21 @@ describe("a journal that cannot be opened", () => {
         refusal("serve", path.join(text, "runs.sqlite"))
       ])
       for (const { code, output } of [inFolder, ofText, serving]) assert.deepStrictEqual([code, output], [2, ""])
-      const why = ". Check the path, its permissions and the free space.\n"
-      assert.strictEqual(inFolder.errors, `divisi: The journal ${folder} cannot be written (it is a folder)${why}`)
+      assert.strictEqual(inFolder.errors, `divisi: Cannot read the journal: ${folder} is a folder.\n`)
       assert.match(ofText.errors, /^divisi: The journal .*text is not a Divisi journal, .*Choose another file\.\n$/)
-      assert.strictEqual(
-        serving.errors,
-        `divisi: The journal ${text}/runs.sqlite cannot be written (${text} is not a folder)${why}`
-      )
+      assert.strictEqual(serving.errors, `divisi: Cannot write the journal: ${text} is not a folder.\n`)
     }))
 
-  it.skipIf(process.platform !== "linux")("is reported immediately if the system creates no folder", async () => {
-    const file = "/proc/nope/x.sqlite"
-    const ended = await Promise.all([refusal("runs", file), refusal("serve", file)])
-    for (const { code, errors } of ended) {
-      assert.strictEqual(code, 2)
-      assert.match(
-        errors,
-        /^divisi: The journal \/proc\/nope\/x\.sqlite cannot be written \(.*the file or folder does not exist.*\n$/
-      )
-    }
-  })
+  it("is reported immediately if its folder is missing, which is not created", () =>
+    Process.inFolder(async (folder) => {
+      const missing = path.join(folder, "nope")
+      const file = path.join(missing, "x.sqlite")
+      const commands = [["runs"], ["studio"], ["serve"], ["run", "2+2"]]
+      const ended = await Promise.all(commands.map((command) => Process.divisi([...command, "--journal", file])))
+      for (const { code, errors } of ended) {
+        assert.strictEqual(code, 2)
+        assert.match(errors, /^divisi: Cannot (read|write) the journal: the folder \S+nope does not exist\.\n$/)
+      }
+      assert.deepStrictEqual(fs.readdirSync(folder), [])
+    }))
 })

@@ -1,5 +1,7 @@
 /** Wrong command lines, each with its message: what is wrong, and what to do. */
+import { once } from "node:events"
 import fs from "node:fs"
+import net from "node:net"
 import path from "node:path"
 import { assert, describe, it } from "vitest"
 import { divisi, inFolder } from "./process.ts"
@@ -17,7 +19,19 @@ const rows: ReadonlyArray<readonly [command: string, message: string | RegExp]> 
   ["run 2+2 --json --quiet", "Use either --json or --quiet."],
   ["run --file missing.txt", "Cannot read the question in missing.txt: the file or folder does not exist."],
   ["run --file .", "Cannot read the question in .: it is a folder."],
-  ["run 2+2 --journal .", /The journal .* cannot be written \(it is a folder\)/],
+  ["run 2+2 --journal .", "Cannot write the journal: . is a folder."],
+  ["run 2+2 --journal nope/j.sqlite", /Cannot write the journal: the folder \S+nope does not exist\.\n/],
+  ["run 2+2 --transcript nope/x.json", /Cannot write the transcript: the folder \S+nope does not exist\.\n/],
+  ["serve --journal nope/j.sqlite", /Cannot write the journal: the folder \S+nope does not exist\.\n/],
+  ["runs fork x --at 0.0 --journal j.sqlite", "j.sqlite, which does not exist. List its runs with: "],
+  ["runs compare x --journal j.sqlite", "j.sqlite, which does not exist. List its runs with: "],
+  ["runs resume x --journal j.sqlite", "j.sqlite, which does not exist. List its runs with: "],
+  ["runs delete x --journal j.sqlite", "j.sqlite, which does not exist. List its runs with: "],
+  ["runs report --journal j.sqlite", "No runs found."],
+  ["studio --journal j.sqlite --export out.html", "There is no run, evaluation or training to export."],
+  ["studio missing.json", "missing.json does not exist."],
+  ["replay missing.json", "Cannot read the run in missing.json"],
+  ["learn", "No rated runs yet."],
   [
     "runs list",
     "Subcommands: show, resume, fork, compare, report, delete, purge. Without a subcommand, divisi runs does this: List"
@@ -44,8 +58,59 @@ describe("a wrong command line", { concurrent: true }, () => {
       if (typeof message === "string") assert.include(ended.errors, message)
       else assert.match(ended.errors, message)
       assert.notMatch(ended.errors, /^ +at |unexpected error|string representing|occurrences/m)
+      assert.deepStrictEqual(fs.readdirSync(cwd), [])
     })
   )
+})
+
+describe("a command for a stored run", () => {
+  const config = `export default { pool: ["parrot:large", "parrot:small"].map((id) => ({ id, generate: () => {
+    throw new Error("unused")
+  } })), policy: "single:0" }`
+
+  const files: Readonly<Record<string, string>> = {
+    "parrots.config.mjs": config,
+    "servers.config.mjs": 'export default { mcpServers: { a: { cmd: "x" } } }',
+    "broken.json": '{"version"',
+    "other.json": "{}"
+  }
+
+  const rows: ReadonlyArray<readonly [command: string, message: string]> = [
+    ["runs fork gym --at 0.0 --worker nobody --journal j.sqlite", '--worker: unknown worker "nobody". Use one of '],
+    ["runs fork gym --at 0.0 --worker abakus --journal j.sqlite", "Did you mean abacus?"],
+    ["runs fork gym --at 1.0 --journal j.sqlite", "has no step 0 in round 1; the run has round 0."],
+    ["runs fork refused --at 0.0 --journal j.sqlite", "has no step 0 in round 0; the round has no steps."],
+    ["run 2+2 --config parrots.config.mjs --pool parrot:nope", "Workers: parrot:large, parrot:small."],
+    ["run 2+2 --config servers.config.mjs", "did you mean mcpServers.a.command?"],
+    ["studio broken.json --export out.html", "broken.json is neither a transcript nor the events of a run, or it is"],
+    ["studio other.json", "other.json is neither a transcript nor the events of a run."]
+  ]
+
+  it("is rejected with its own problem", () =>
+    inFolder(async (cwd) => {
+      for (const [name, text] of Object.entries(files)) fs.writeFileSync(path.join(cwd, name), text)
+      const run = (command: ReadonlyArray<string>) => divisi(command, { cwd, environment: { DIVISI_OUTCOMES: "none" } })
+      await run(["run", "2+2", "--journal", "j.sqlite", "--run-id", "gym"])
+      await run(["run", "What is the capital of France?", "--journal", "j.sqlite", "--run-id", "refused"])
+      assert.match((await run(["runs", "--journal", "j.sqlite"])).output, /^gym +answered .* play \$/m)
+      for (const [command, message] of rows) {
+        const { code, errors } = await run(command.split(" "))
+        assert.deepStrictEqual([code, errors.includes(message)], [2, true], `${command}: ${errors}`)
+      }
+    }))
+
+  it("names the port of a studio that is in use", () =>
+    inFolder(async (cwd) => {
+      const server = net.createServer().listen(0, "127.0.0.1")
+      await once(server, "listening")
+      const { port } = server.address() as net.AddressInfo
+      const { code, errors } = await divisi(["studio", ".", "--port", `${port}`], { cwd })
+      server.close()
+      assert.deepStrictEqual(
+        [code, errors],
+        [1, `divisi: Port ${port} is in use. Choose another port (0 for any free port).\n`]
+      )
+    }))
 })
 
 describe("a hint", () => {

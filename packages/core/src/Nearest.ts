@@ -37,6 +37,14 @@ const allowed = (word: string): number => Math.min(3, Math.floor(word.length / 3
 const isBeginning = (one: string, other: string): boolean =>
   Math.min(one.length, other.length) >= 3 && (one.startsWith(other) || other.startsWith(one))
 
+/** Whether a word without vowels abbreviates another one, e.g. `cmd` for `command`. */
+const isAbbreviation = (short: string, long: string): boolean => {
+  if (short.length < 3 || /[aeiou]/.test(short) || short[0] !== long[0]) return false
+  let found = 0
+  for (const letter of long) if (letter === short[found]) found++
+  return found === short.length
+}
+
 /**
  * Returns the known word closest to a misspelt one, or `undefined` if none is close enough. Ignores case, hyphens and
  * underscores.
@@ -57,6 +65,8 @@ export const nearest = (word: string, known: ReadonlyArray<string>): string | un
   const given = bare(word).slice(0, 64)
   const scored = known.map((one) => ({ one, far: distance(given, bare(one)) })).sort((a, b) => a.far - b.far)
   const [first] = scored
+  const abbreviated = first?.far === 0 ? undefined : scored.find(({ one }) => isAbbreviation(given, bare(one)))
+  if (abbreviated !== undefined) return abbreviated.one
   if (first !== undefined && first.far <= allowed(given)) return first.one
   return scored.find(({ one }) => isBeginning(given, bare(one)))?.one
 }

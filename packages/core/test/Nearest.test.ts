@@ -15,6 +15,16 @@ describe("the nearest known word", () => {
     ["maxOutputToken", "maxOutputTokens"]
   ])("for %s is %s", (given, meant) => assert.strictEqual(nearest(given, settings), meant))
 
+  it.each([
+    ["cmd", "command"],
+    ["msg", "message"],
+    ["cwdd", "cwd"],
+    ["wrkr", "worker"],
+    ["CWD", "cwd"]
+  ])("for the abbreviation %s is %s", (given, meant) =>
+    assert.strictEqual(nearest(given, ["cwd", "command", "message", "worker"]), meant)
+  )
+
   it.each(["colour", "x", "", "ca", "a".repeat(1_000_000)])("is none where nothing is near", (given) =>
     assert.isUndefined(nearest(given, settings))
   )

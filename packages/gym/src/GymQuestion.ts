@@ -45,12 +45,12 @@ export const notUnderstood =
 const severalQuestions =
   "The workers of the offline gym give one answer, but this text contains several questions. Ask one question, or say how to combine the answers."
 
-/** Maximum number of unknown words listed in a refusal. */
-const mostWords = 8
+/** Maximum number of unknown words or sentences listed in a refusal. */
+const mostTexts = 8
 
 /**
- * Explains why no worker in the gym can answer a question. The explanation lists unknown words if the rest is
- * understood. Returns `undefined` if the question is understood.
+ * Explains why no worker in the gym can answer a question. The explanation lists the words, or otherwise
+ * the sentences, that are not understood if the rest is. Returns `undefined` if the question is understood.
  *
  * **Example**
  *
@@ -65,8 +65,8 @@ export const whyNot = (question: string): string | undefined => {
   const obstacle = Solve.obstacleOf(question)
   if (obstacle === undefined) return undefined
   if (obstacle.type === "several questions") return severalQuestions
-  const words = obstacle.words.slice(0, mostWords).map((word) => `"${word.replaceAll('"', "").slice(0, 40)}"`)
-  return words.length === 0 ? notUnderstood : `${notUnderstood} Not understood here: ${words.join(", ")}.`
+  const texts = obstacle.texts.slice(0, mostTexts).map((text) => `"${text.replaceAll('"', "").slice(0, 80)}"`)
+  return texts.length === 0 ? notUnderstood : `${notUnderstood} Not understood here: ${texts.join(", ")}.`
 }
 
 /**

@@ -189,6 +189,16 @@ describe("questions of newcomers", () => {
     })
   }
 
+  it.each([
+    [
+      "First, how many days pass from 20 July 1969 until 9 November 1989? Then what is 10 percent of it?",
+      ' Not understood here: "Then what is 10 percent of it?".'
+    ],
+    ["What is the capital of France?", ""]
+  ])("names the sentences that are not understood: %s", (question, named) =>
+    assert.strictEqual(GymQuestion.whyNot(question), `${GymQuestion.notUnderstood}${named}`)
+  )
+
   it("names the words that are not understood", () => {
     assert.include(GymQuestion.whyNot("What is 17% of 2,350, in words?"), 'Not understood here: "in", "words".')
     assert.include(GymQuestion.whyNot('How many vowels are in "hello" or "world"?') ?? "", "cannot answer")

@@ -10,6 +10,7 @@ import type * as Scope from "effect/Scope"
 import * as ConfigFile from "../config/ConfigFile.ts"
 import type { Config } from "../config.ts"
 import { exitCodes, type Failure, failed, silent, usage } from "../invocation/Failure.ts"
+import * as FolderOf from "../invocation/FolderOf.ts"
 import * as Hint from "../invocation/Hint.ts"
 import * as Output from "../invocation/Output.ts"
 import * as StandardInput from "../invocation/StandardInput.ts"
@@ -124,7 +125,7 @@ const transcriptWriter = Effect.fnUntraced(function* (
 ): Effect.fn.Return<(transcript: Transcript.Transcript) => Effect.Effect<void, Failure>, Failure> {
   if (file === undefined) return () => Effect.void
   const TranscriptFile = yield* Effect.promise(() => import("../stores/TranscriptFile.ts"))
-  yield* TranscriptFile.prepare(file)
+  yield* FolderOf.check(file, "write", "transcript")
   return (transcript) => TranscriptFile.write(file, transcript)
 })
 
@@ -254,7 +255,7 @@ const keeping = ({ durable, journal, runId }: Input): Effect.Effect<Kept | undef
   if (!durable && Option.isNone(runId) && Option.isNone(journal)) return Effect.succeed(undefined)
   return Effect.gen(function* () {
     const Journals = yield* Effect.promise(() => import("../stores/Journals.ts"))
-    const opened = yield* Journals.open(journal)
+    const opened = yield* Journals.create(journal)
     const id = Option.getOrElse(runId, () => randomUUID())
     const known = yield* Journals.named(opened, id)
     const hasEnded = known?.ending !== undefined && Journal.isFinal(known.ending)

@@ -1,7 +1,7 @@
 /** `divisi runs`: lists, shows, resumes, forks and deletes the runs in a journal. */
 import { randomUUID } from "node:crypto"
 import fs from "node:fs"
-import { Journal, type Tool, Transcript } from "@divisi/core"
+import { Journal, Nearest, type Tool, Transcript } from "@divisi/core"
 import { question } from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Clock from "effect/Clock"
@@ -116,6 +116,18 @@ const checkWorkers = Effect.fnUntraced(function* (
   return yield* usage(`The run used ${used} ${missing.join(", ")}, which ${are} not in the current config. ${remedy}`)
 })
 
+/** Fails if the worker of `--worker` is provided neither by the config nor by a known vendor. */
+const checkWorker = Effect.fnUntraced(function* (config: Config, worker: string): Effect.fn.Return<void, Failure> {
+  const own = WorkerPool.ids(yield* RunOptions.basePool(config))
+  if (own.includes(worker)) return
+  const WorkerName = yield* Effect.promise(() => import("../vendors/WorkerName.ts"))
+  if (yield* WorkerName.hasVendor(worker)) return
+  const meant = Nearest.nearest(worker, own)
+  const hint =
+    meant === undefined ? `Use one of ${own.join(", ")}, or a model such as openai:gpt-5.` : `Did you mean ${meant}?`
+  return yield* usage(`--worker: unknown worker "${worker}". ${hint}`)
+})
+
 /** Resumes a run. Defaults to the run's original workers if `--pool` is omitted. */
 export const resume = (input: ResumeInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
@@ -176,7 +188,10 @@ export const fork = (input: ForkInput): Effect.Effect<void, Failure> =>
       const { run, workers } = yield* Journals.find(journal, input.id, input)
       const worker = Option.getOrUndefined(input.worker)
       const members = worker === undefined || workers.includes(worker) ? workers : [...workers, worker]
-      if (Option.isNone(input.pool)) yield* checkWorkers(config, workers)
+      if (Option.isNone(input.pool)) {
+        yield* checkWorkers(config, workers)
+        if (worker !== undefined) yield* checkWorker(config, worker)
+      }
       const pool = Option.orElse(input.pool, () => Option.some(members.join(",")))
       const team = { ...input, pool, seed: Option.none<number>() }
       const [begun] = yield* Journals.events(journal, run)

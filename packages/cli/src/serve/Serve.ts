@@ -75,7 +75,7 @@ const journalOf = (
   database: Store
 ): Effect.Effect<Journal.Journal | undefined, Failure, Scope.Scope> =>
   database?.journal ??
-  (isGym && Option.isNone(input.journal) ? Effect.succeed(undefined) : Journals.open(input.journal))
+  (isGym && Option.isNone(input.journal) ? Effect.succeed(undefined) : Journals.create(input.journal))
 
 /** Default retention period for responses, in milliseconds. */
 const responsesMillis = 30 * 86_400_000

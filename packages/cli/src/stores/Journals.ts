@@ -1,10 +1,13 @@
 /** Opens the journal for durable runs, and looks up runs by id. */
+import { existsSync } from "node:fs"
+import path from "node:path"
 import { Journal } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import * as FolderOf from "../invocation/FolderOf.ts"
 import * as Hint from "../invocation/Hint.ts"
 import * as Database from "./Database.ts"
 
@@ -29,18 +32,37 @@ export const fileOf = (file: Option.Option<string>): Effect.Effect<string> =>
       )
   })
 
-/** Opens a journal: the user's by default, or the one in a database. */
-export const open = (
+const inFile = (file: string | undefined): Effect.Effect<Journal.Journal, Failure, Scope.Scope> =>
+  Effect.flatMap(
+    Effect.promise(() => import("@divisi/files").then(({ DiskJournal }) => DiskJournal)),
+    (DiskJournal) => Effect.mapError(DiskJournal.make({ file }), ({ message }) => usage(message))
+  )
+
+/**
+ * Opens a journal for new runs: the user's by default. A missing file is created, and for the default also its folder.
+ */
+export const create = Effect.fnUntraced(function* (
+  file: Option.Option<string>
+): Effect.fn.Return<Journal.Journal, Failure, Scope.Scope> {
+  if (Option.isSome(file)) yield* FolderOf.check(file.value, "write", "journal")
+  return yield* inFile(Option.getOrUndefined(file))
+})
+
+/**
+ * Opens a journal to read its runs or to continue them: the user's by default, or the one in a database. A missing file
+ * is not created: it is read as a journal without runs.
+ */
+export const open = Effect.fnUntraced(function* (
   file: Option.Option<string>,
   database: Option.Option<Redacted.Redacted> = Option.none()
-): Effect.Effect<Journal.Journal, Failure, Scope.Scope> => {
-  if (Option.isSome(database)) return shared(file, database)
-  return Effect.flatMap(
-    Effect.promise(() => import("@divisi/files").then(({ DiskJournal }) => DiskJournal)),
-    (DiskJournal) =>
-      Effect.mapError(DiskJournal.make({ file: Option.getOrUndefined(file) }), ({ message }) => usage(message))
-  )
-}
+): Effect.fn.Return<Journal.Journal, Failure, Scope.Scope> {
+  if (Option.isSome(database)) return yield* shared(file, database)
+  if (Option.isSome(file)) yield* FolderOf.check(file.value, "read", "journal")
+  const place = yield* fileOf(file)
+  return existsSync(place)
+    ? yield* inFile(place)
+    : { ...Journal.makeMemory(), name: `${path.resolve(place)}, which does not exist` }
+})
 
 /** Lists the runs in a journal. */
 export const list = (journal: Journal.Journal): Effect.Effect<ReadonlyArray<Journal.Summary>, Failure> =>

@@ -1,23 +1,11 @@
 /** Reads transcripts from files and writes them atomically. */
-import { accessSync, constants, readdirSync, statSync } from "node:fs"
+import { readdirSync } from "node:fs"
 import path from "node:path"
 import type { Transcript } from "@divisi/core"
 import { Sealed, WholeFile } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
 import * as TextFile from "../invocation/TextFile.ts"
-
-/** Checks that a transcript can be written to a file, before a run is paid for. */
-export const prepare = (file: string): Effect.Effect<void, Failure> =>
-  Effect.try({
-    try: () => {
-      const folder = path.dirname(path.resolve(file))
-      accessSync(folder, constants.W_OK)
-      if (!statSync(folder).isDirectory()) throw new Error(`${folder} is not a folder`)
-      if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`${file} is a folder`)
-    },
-    catch: (error) => usage(`Cannot write the transcript: ${messageOf(error)}.`)
-  })
 
 /** Writes a transcript atomically, so that readers never see a partial file. */
 export const write = (file: string, transcript: Transcript.Transcript): Effect.Effect<void, Failure> =>

@@ -1,5 +1,5 @@
 /** `divisi studio`: serves the app with the runs from a folder or a journal, or exports it. */
-import { existsSync } from "node:fs"
+import { existsSync, statSync } from "node:fs"
 import path from "node:path"
 import { Journal, Transcript } from "@divisi/core"
 import { JournalStream } from "@divisi/core/streams"
@@ -8,10 +8,14 @@ import { DiskJournal, WholeFile } from "@divisi/files"
 import { Export, Sessions, StudioServer, Summary } from "@divisi/studio"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type * as Scope from "effect/Scope"
+import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
+import * as FolderOf from "../invocation/FolderOf.ts"
 import { stdout } from "../invocation/Output.ts"
+import * as TextFile from "../invocation/TextFile.ts"
+import * as Recording from "../replay/Recording.ts"
 import * as Journals from "../stores/Journals.ts"
 import * as Folders from "./Folders.ts"
 import type { Input } from "./flags.ts"
@@ -41,6 +45,25 @@ const ofJournal = (journal: Journal.Journal): StudioServer.Source => ({
       return entry.type === "event" ? Stream.succeed({ seq, event: entry.event }) : Stream.empty
     })
     return Stream.toAsyncIterable(events)
+  }
+})
+
+const empty: StudioServer.Source = {
+  list: async () => [],
+  read: async () => undefined,
+  follow: async () => undefined
+}
+
+/** Returns a source for the journal in a file. A missing file is not created, but read once a run has been stored. */
+const ofFile = Effect.fnUntraced(function* (file: string): Effect.fn.Return<StudioServer.Source, Failure, Scope.Scope> {
+  const open = Effect.map(Journals.open(Option.some(file)), ofJournal)
+  if (existsSync(file)) return yield* open
+  const opened = yield* Effect.cached(Scope.provide(open, yield* Effect.scope))
+  const source = async () => (existsSync(file) ? await Recordings.readable(opened) : empty)
+  return {
+    list: async (limit) => (await source()).list(limit),
+    read: async (id) => (await source()).read(id),
+    follow: async (id, from, signal) => (await source()).follow(id, from, signal)
   }
 })
 
@@ -107,7 +130,8 @@ const sourceOf = Effect.fnUntraced(function* ({
   folder,
   journal
 }: Input): Effect.fn.Return<StudioServer.Source, Failure, Scope.Scope> {
-  if (Option.isNone(folder)) return ofJournal(yield* Journals.open(journal))
+  if (Option.isSome(journal)) yield* FolderOf.check(journal.value, "read", "journal")
+  if (Option.isNone(folder)) return yield* ofFile(yield* Journals.fileOf(journal))
   const place = path.resolve(folder.value)
   if (!existsSync(place)) return yield* usage(`${folder.value} does not exist.`)
   const files = yield* Effect.try({
@@ -129,10 +153,23 @@ const sourceOf = Effect.fnUntraced(function* ({
           : Effect.succeed(isOther(file, error) ? Option.none() : Option.some(ofDamaged(file, error)))
     }).pipe(Effect.flatten)
   )
-  const given = yield* Effect.forEach(Option.toArray(journal), (file) =>
-    Effect.mapError(open(file), ({ message }) => failed(message))
-  )
-  return together([...found.flatMap(Option.toArray), ...given.map(ofJournal), ofFolder(place)])
+  const given = yield* Effect.forEach(Option.toArray(journal), ofFile)
+  return together([...found.flatMap(Option.toArray), ...given, ofFolder(place)])
+})
+
+/** Fails with the problem of a named file that contains nothing that the studio can show. */
+const checkFile = Effect.fnUntraced(function* (
+  place: string,
+  source: StudioServer.Source
+): Effect.fn.Return<void, Failure> {
+  if (statSync(place).isDirectory()) return
+  const [runs, folders] = yield* Effect.tryPromise({
+    try: () => Promise.all([source.list(1), Folders.everything(place)]),
+    catch: (error) => failed(`Cannot read ${place}: ${messageOf(error)}.`)
+  })
+  if (runs.length > 0 || Object.keys(folders).length > 0 || place.endsWith(".sqlite")) return
+  const read = Recording.read(yield* TextFile.named(place, "the run"))
+  return yield* usage(`${place} ${Result.isFailure(read) ? read.failure : "contains no run."}`)
 })
 
 const put = (file: string, text: string): Effect.Effect<void, Failure> =>
@@ -180,6 +217,7 @@ export const studio = (input: Input): Effect.Effect<void, Failure> =>
     Effect.gen(function* () {
       const source = yield* sourceOf(input)
       const place = Option.getOrUndefined(Option.map(input.folder, (folder) => path.resolve(folder)))
+      if (place !== undefined) yield* checkFile(place, source)
       if (Option.isSome(input.export)) return yield* exportTo(input.export.value, source, place)
       const listening = Effect.tryPromise({
         try: () =>
@@ -189,7 +227,12 @@ export const studio = (input: Input): Effect.Effect<void, Failure> =>
             port: input.port,
             onError: (error) => void process.stderr.write(`divisi: ${messageOf(error)}\n`)
           }),
-        catch: (error) => failed(`Cannot open the studio: ${messageOf(error)}.`)
+        catch: (error) =>
+          failed(
+            (error as NodeJS.ErrnoException).code === "EADDRINUSE"
+              ? `Port ${input.port} is in use. Choose another port (0 for any free port).`
+              : `Cannot open the studio: ${messageOf(error).replace(/\.$/, "")}.`
+          )
       })
       const { url } = yield* Effect.acquireRelease(listening, ({ close }) => Effect.promise(close))
       write(input.json ? JSON.stringify({ event: "listening", url }) : `Studio: ${url}\nCtrl-C stops it.`)

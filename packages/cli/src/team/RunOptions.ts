@@ -92,6 +92,14 @@ const references = (config: Config, names: ReadonlyArray<string>): ReadonlyArray
   return names.filter((name) => name.includes(":") && !name.startsWith("-") && !own.has(name))
 }
 
+/** Whether the config names its workers with this prefix and it is not a vendor, so that the name is a misspelt worker. */
+const isOwnPrefix = Effect.fnUntraced(function* (config: Config, name: string): Effect.fn.Return<boolean, Failure> {
+  const prefix = name.slice(0, name.indexOf(":") + 1)
+  if (!WorkerPool.ids(yield* basePool(config)).some((id) => id.startsWith(prefix))) return false
+  const WorkerName = yield* Effect.promise(() => import("../vendors/WorkerName.ts"))
+  return !(yield* WorkerName.hasVendor(name))
+})
+
 /** Returns workers by name: models from vendors are created, all others are taken from the config or the gym. */
 const named = (config: Config, names: ReadonlyArray<string>, models: ReadonlyArray<string>) =>
   Effect.gen(function* () {
@@ -114,9 +122,12 @@ const chosen = (config: Config, names: string): Effect.Effect<WorkerPool.WorkerP
 const unpricedPool = (config: Config, flags: Pick<Flags, "pool">): Effect.Effect<WorkerPool.WorkerPool, Failure> => {
   if (Option.isNone(flags.pool)) return basePool(config)
   const names = listOf(flags.pool.value)
-  const models = references(config, names)
   const isExclusion = names.some((name) => name.startsWith("-"))
-  return models.length === 0 || isExclusion ? chosen(config, flags.pool.value) : named(config, names, models)
+  const { value } = flags.pool
+  return Effect.flatMap(
+    Effect.filter(references(config, names), (name) => Effect.map(isOwnPrefix(config, name), (isOwn) => !isOwn)),
+    (models) => (models.length === 0 || isExclusion ? chosen(config, value) : named(config, names, models))
+  )
 }
 
 /** Flags that determine a team. */

@@ -192,11 +192,9 @@ const changed = (
 const existing = ({ rounds }: Transcript, { round }: Cut["at"]): string => {
   const all = (what: string, count: number) => (count === 1 ? `${what} 0` : `${what}s 0 to ${count - 1}`)
   const steps = rounds[round]?.workflow?.steps.length ?? 0
-  return steps > 0
-    ? `; the round has ${all("step", steps)}`
-    : rounds.length === 0
-      ? ""
-      : `; the run has ${all("round", rounds.length)}`
+  if (steps > 0) return `; the round has ${all("step", steps)}`
+  if (rounds[round] !== undefined) return "; the round has no steps"
+  return rounds.length === 0 ? "" : `; the run has ${all("round", rounds.length)}`
 }
 
 /** Truncates a run at a step. Returns its transcript under a new id, without anything that depends on the step. */

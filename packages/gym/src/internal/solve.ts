@@ -301,8 +301,8 @@ const isChain = (parts: ReadonlyArray<Part>): boolean => {
 
 /** The reason why no worker can answer a question. */
 export type Obstacle =
-  | { readonly type: "unread"; readonly words: ReadonlyArray<string> }
-  | { readonly type: "several questions" }
+  /** `texts` are words, or sentences whose words are understood. Empty if nothing in the question is understood. */
+  { readonly type: "unread"; readonly texts: ReadonlyArray<string> } | { readonly type: "several questions" }
 
 /** Returns the words of a part that no solver understands. Empty if the part does not resemble any family. */
 const unreadIn = (part: string): ReadonlyArray<string> => {
@@ -315,6 +315,13 @@ const unreadIn = (part: string): ReadonlyArray<string> => {
 }
 
 const sentencesIn = (text: string): ReadonlyArray<string> => text.split(/(?<=[.?!])\s+(?=[A-Z(\d])/)
+
+/** Returns the sentences that are of no family, if others are. */
+const unreadSentences = (question: string, family: ReturnType<typeof familyOf>): ReadonlyArray<string> => {
+  const sentences = sentencesIn(question.trim())
+  const unread = sentences.filter((sentence) => family(sentence.replace(/^first,?\s+/i, "")) === undefined)
+  return unread.length < sentences.length ? unread : []
+}
 
 /**
  * Returns the reason why no worker can answer a question, or `undefined` if every part is of a supported family. Does
@@ -329,8 +336,10 @@ export const obstacleOf = (question: string): Obstacle | undefined => {
     return sentences.length > 1 && sentences.every((sentence) => family(sentence) !== undefined)
   })
   if (areSeveral) return { type: "several questions" }
-  if (unread.length > 0 || parts.length === 0)
-    return { type: "unread", words: [...new Set(unread.flatMap(({ text }) => unreadIn(text)))] }
+  if (unread.length > 0 || parts.length === 0) {
+    const words = new Set(unread.flatMap(({ text }) => unreadIn(text)))
+    return { type: "unread", texts: words.size > 0 ? [...words] : unreadSentences(question, family) }
+  }
   return isChain(parts) ? undefined : { type: "several questions" }
 }
 

@@ -313,12 +313,13 @@ const Several = ({ ids }: { readonly ids: ReadonlyArray<string> }) => {
     picked.value = rest.length < picked.value.length ? rest : [...rest, id].slice(-2)
   }
   const [a, b] = picked.value
+  const policies = new Set(found.map(({ policy }) => policy)).size
   return (
     <div class="sheet">
       <div class="lede">
         <h1>{Format.oneLine(Comparison.questionOf(found[0]!), 240)}</h1>
         <p>
-          {found.length} runs under {new Set(found.map(({ policy }) => policy)).size} policies, the cheapest first.
+          {found.length} runs under {policies === 1 ? "one policy" : `${policies} policies`}, the cheapest first.
         </p>
       </div>
       <section class="card" aria-label="Runs of this question">
