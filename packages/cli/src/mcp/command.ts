@@ -15,7 +15,7 @@ export const mcp = Command.make("mcp", flags, (input) =>
       "Expose the team from the config to an MCP client over standard input and output. The client starts this command.",
       "",
       "Its one tool, ask, answers a question with a run and reports progress. Cancelling a call stops its run. --max-cost",
-      "and --timeout limit each question. A plan or tool that needs approval ends the call with an error that says so.",
+      "and --timeout limit each question. A call fails if its plan or a tool needs approval.",
       "Requires @divisi/tools-mcp."
     )
   ),
