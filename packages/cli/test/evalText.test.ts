@@ -10,6 +10,7 @@ const report = (means: Readonly<Record<string, number>>, questions = 10): Report
     mean: means[name]!,
     standardError: 0.1,
     questions,
+    samples: questions,
     unparsed: 0,
     unanswered: 0,
     missing: 0,

@@ -73,7 +73,10 @@ describe("an outage of a vendor", () => {
       assert.include(lost.errors, "2 of 4 samples (50 %) are missing, more than --max-missing 0.05")
       const text = await ask(...evaluation, "--max-missing", "0.5")
       assert.strictEqual(text.code, 0, text.errors)
-      assert.include(text.output, "2 samples not measured, excluded from means (Overloaded 2)")
+      assert.match(text.output, /^2 samples not measured, excluded from means \(2: .*overloaded/im)
+      for (const name of ["report.md", "report.csv"]) {
+        assert.match(readFileSync(path.join(cwd, "evaluation", name), "utf8"), /2: .*overloaded/i)
+      }
       assert.match(text.output, /^\d+ calls failed, retries included$/m)
       const noted = () =>
         valuesOf(readFileSync(path.join(cwd, "outcomes.jsonl"), "utf8")).filter(({ type }) => type === "rating")

@@ -4,6 +4,7 @@
  */
 import type * as Data from "./evaluation/Evaluation.ts"
 import { playMoney } from "./evaluation/Evaluation.ts"
+import { coverage, failures, reasonsText } from "./evaluation/failures.ts"
 import {
   count,
   counted,
@@ -20,7 +21,7 @@ import {
 import { visible } from "./page/Text.ts"
 
 export { playMoney } from "./evaluation/Evaluation.ts"
-export { failures, folded, isSingle } from "./evaluation/failures.ts"
+export { coverage, failures, folded, isSingle } from "./evaluation/failures.ts"
 
 // By name: the declarations of a barrel take types that are handed on from another file for values.
 export type Cell = Data.Cell
@@ -70,24 +71,27 @@ const table = (head: ReadonlyArray<string>, body: ReadonlyArray<ReadonlyArray<st
 const bestOf = (figures: ReadonlyArray<Figure>): number =>
   Math.max(...figures.map((figure) => figure ?? Number.NEGATIVE_INFINITY))
 
-/** Formats a score. The best score in a column is bold. */
-const scoreText = (mean: Figure, error: Figure, best: number): string => {
-  const text = withError(mean, error)
-  return mean === best ? `**${text}**` : text
+/** Formats a score. The best score in a column is bold, unless it covers only some of the samples. */
+const scoreText = (mean: Figure, error: Figure, mark: string, best: number): string => {
+  const text = `${withError(mean, error)}${mark}`
+  return mean === best && mark === "" ? `**${text}**` : text
 }
 
 const mainTable = (evaluation: Evaluation): string => {
   const all = rows(evaluation)
-  const best = evaluation.benchmarks.map((_, at) => bestOf(all.map(({ cells }) => cells[at]?.score.mean)))
-  const bestOverall = bestOf(all.map(({ overall }) => overall?.mean))
+  const markOf = (...cells: ReadonlyArray<Cell | undefined>) => coverage(evaluation, cells)
+  const best = evaluation.benchmarks.map((_, at) =>
+    bestOf(all.map(({ cells }) => (markOf(cells[at]) === "" ? cells[at]?.score.mean : null)))
+  )
+  const bestOverall = bestOf(all.map(({ cells, overall }) => (markOf(...cells) === "" ? overall?.mean : null)))
   const hasMean = evaluation.benchmarks.length > 1
   const titles = evaluation.benchmarks.map(({ title }) => inCell(title))
   return table(
     ["policy", ...titles, ...(hasMean ? ["mean"] : []), "tokens", "USD per question", "time", "steps", "missing"],
     all.map(({ cells, overall, policy }) => [
       inCell(policy),
-      ...cells.map((cell, at) => scoreText(cell?.score.mean, cell?.score.standardError, best[at]!)),
-      ...(hasMean ? [scoreText(overall?.mean, overall?.standardError, bestOverall)] : []),
+      ...cells.map((cell, at) => scoreText(cell?.score.mean, cell?.score.standardError, markOf(cell), best[at]!)),
+      ...(hasMean ? [scoreText(overall?.mean, overall?.standardError, markOf(...cells), bestOverall)] : []),
       count(overall?.tokens),
       usd(overall?.costUsd),
       seconds(overall?.millis),
@@ -187,13 +191,20 @@ const notes = (evaluation: Evaluation): string => {
  *
  * **Details**
  *
- * The best score in each column is bold. Names are escaped so that they cannot break the table.
+ * The best score in each column is bold, among those that cover all samples. Names are escaped so that they cannot break the table.
  */
 export const markdown = (evaluation: Evaluation): string =>
   `${[
     "## Scores",
     mainTable(evaluation),
     notes(evaluation),
+    ...(failures(evaluation).length === 0
+      ? []
+      : [
+          failures(evaluation)
+            .map((sentence) => `- ${inCell(sentence)}.`)
+            .join("\n")
+        ]),
     ...(evaluation.comparisons.length === 0 ? [] : ["## Differences, in points", comparisonTable(evaluation)]),
     ...equalBudget(evaluation)
   ].join("\n\n")}\n`
@@ -224,7 +235,10 @@ const columns = {
   samples: ({ score }: Cell) => score.samples,
   correct: ({ score }: Cell) => score.correct,
   unparsed: ({ score }: Cell) => score.unparsed,
+  unanswered: ({ score }: Cell) => score.unanswered,
+  unanswered_reasons: ({ score }: Cell) => reasonsText(score.unanswered ?? 0, score.unansweredReasons ?? []),
   missing: ({ score }: Cell) => score.missing,
+  missing_reasons: ({ score }: Cell) => reasonsText(score.missing, score.missingReasons ?? []),
   minimum_detectable: ({ score }: Cell) => score.minimumDetectable,
   cost_usd_mean: ({ costUsd }: Cell) => costUsd.mean,
   cost_usd_total: ({ costUsd }: Cell) => costUsd.total,

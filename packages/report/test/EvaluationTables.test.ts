@@ -48,6 +48,44 @@ describe("EvaluationTables", () => {
     assert.match(EvaluationTables.failures(lost)[0]!, /^1 sample not measured, excluded from means/)
   })
 
+  it("marks a mean over fewer samples than the others have, and does not rank it", () => {
+    const missing = { cause: "worker", message: "flaky: boom" } as const
+    const samples = [
+      ...grid({ good: [1, 0, 1, 0], flaky: [1, 0, 1] }),
+      sample({ policy: "flaky", task: "q3", missing })
+    ]
+    const given = report(samples)
+    const text = EvaluationTables.markdown(given)
+    assert.match(text, /^\| good \| \*\*50\.0 ± 28\.9\*\* \|/m)
+    assert.match(text, /^\| flaky \| 66\.7 ± 33\.3 \(3 of 4\) \|/m)
+    assert.match(text, /^- Scores marked with a number of samples, .* cover different questions than the others/m)
+    assert.deepStrictEqual(EvaluationTables.failures(report(grid({ good: [1, 0] }))), [])
+  })
+
+  it("gives the reasons for each number of samples without an answer or a score, in all tables", () => {
+    const failures = ["declined", "declined", "timed out.", "too long", "no plan"]
+    const unanswered = failures.map((failure, at) => ({
+      ...sample({ policy: "p", task: `q${at}`, failure }),
+      rung: "no-answer"
+    }))
+    const missing = { cause: "worker", reason: "Defect", message: "p: boom" } as const
+    const samples = [...unanswered, sample({ policy: "p", task: "lost", missing })]
+    const given = report(samples)
+    const why = "2: declined; 1: no plan; 1: timed out; 1: other reasons"
+    assert.deepStrictEqual(EvaluationTables.failures(given, "; retry"), [
+      `5 samples without an answer, counted as wrong (${why})`,
+      "1 sample not measured, excluded from means (1: p: boom); retry",
+      EvaluationTables.failures(given).at(-1)!
+    ])
+    assert.include(EvaluationTables.markdown(given), `- 5 samples without an answer, counted as wrong (${why}).`)
+    assert.include(EvaluationTables.csv(given), `,5,${why},1,1: p: boom,`)
+    const secret = report(samples, { isConfidential: true })
+    for (const text of [JSON.stringify(secret), EvaluationTables.markdown(secret), EvaluationTables.csv(secret)]) {
+      assert.notMatch(text, /declined|boom/)
+    }
+    assert.include(EvaluationTables.failures(secret)[0]!, "(5: not shown: the benchmark is confidential)")
+  })
+
   it("fold all but the best of many single workers", () => {
     const names = ["team", "single:a", "single:b", "single:c", "single:d", "single:e"]
     const samples = grid(Object.fromEntries(names.map((name, at) => [name, [1, at % 2, 0, 1]])))

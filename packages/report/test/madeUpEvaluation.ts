@@ -12,6 +12,7 @@ export interface Given {
   readonly benchmark?: string | undefined
   readonly missing?: Report.Missing | undefined
   readonly subtask?: string | undefined
+  readonly failure?: string | undefined
 }
 
 export const sample = (given: Given): Report.Sample => {
@@ -29,6 +30,7 @@ export const sample = (given: Given): Report.Sample => {
     answer,
     extracted: answer,
     ...verdict,
+    failure: given.failure,
     costUsd,
     unpricedCalls: 0,
     inputTokens: 10,

@@ -26,8 +26,6 @@ import * as Profiles from "../team/Profiles.ts"
 import * as RunOptions from "../team/RunOptions.ts"
 import * as Embedders from "../vendors/Embedders.ts"
 import * as Prices from "../vendors/Prices.ts"
-import * as Format from "../view/Format.ts"
-import { clean } from "../view/Line.ts"
 import * as Contenders from "./Contenders.ts"
 import type { EvalInput } from "./flags.ts"
 import * as Machines from "./Machines.ts"
@@ -316,22 +314,9 @@ const planless = ({ cells }: Report.Report): string | undefined => {
   return `No answer and no plan by: ${names}. To see why, run one question: divisi run "…" --policy <policy>.`
 }
 
-/** Maximum number of reasons for samples without an answer that are printed. */
-const maxReasons = 3
-
-/** Returns the most frequent reasons why samples have no answer, and what to do if the gym's workers decline. */
-const reasonsOf = ({ report, samples }: Measured): ReadonlyArray<string> => {
-  const unanswered = samples.filter(({ rung }) => rung === "no-answer")
-  const failures = unanswered.flatMap(({ failure }) => failure ?? [])
-  const counted = [...Map.groupBy(failures, (failure) => clean(failure).slice(0, 200))]
-    .sort(([, left], [, right]) => right.length - left.length)
-    .slice(0, maxReasons)
-    .map(([failure, all]) => `No answer to ${Format.count(all.length, "sample")}: ${failure}`)
-  const isOutside = ReportText.isPlay(report) && unanswered.some(({ benchmark }) => benchmark !== "gym")
-  return isOutside
-    ? [...counted, "The gym's workers answer only arithmetic, units and facts of the gym. Use models: --pool <ids>"]
-    : counted
-}
+/** Whether the gym's workers left questions of another benchmark without an answer. */
+const isOutsideGym = (report: Report.Report): boolean =>
+  ReportText.isPlay(report) && report.cells.some(({ benchmark, score }) => benchmark !== "gym" && score.unanswered > 0)
 
 /** Runs the evaluation, writes the report and prints it. */
 export const evaluate = (input: EvalInput): Effect.Effect<void, Failure> =>
@@ -340,7 +325,9 @@ export const evaluate = (input: EvalInput): Effect.Effect<void, Failure> =>
     const { report } = measured
     stdout.write(input.json ? `${JSON.stringify(report)}\n` : `${ReportText.text(report, stdout.columns)}\n`)
     if (!input.json) {
-      for (const reason of reasonsOf(measured)) say(reason)
+      if (isOutsideGym(report)) {
+        say("The gym's workers answer only arithmetic, units and facts of the gym. Use models: --pool <ids>")
+      }
       say(`Report: ${path.join(input.out, "report.html")}. Results, samples and tables are in the same folder.`)
     }
     yield* ending(input, measured)

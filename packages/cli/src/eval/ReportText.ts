@@ -2,7 +2,7 @@
 import type { Comparison, Report } from "@divisi/evals/Report"
 import { EvaluationTables } from "@divisi/report"
 import * as Format from "../view/Format.ts"
-import { widthOf, wrap } from "../view/Line.ts"
+import { oneLine, widthOf, wrap } from "../view/Line.ts"
 import { table } from "../view/Table.ts"
 import { percent, points, pValue, withError } from "./Numbers.ts"
 
@@ -36,6 +36,10 @@ const range = (means: ReadonlyArray<number | null>): string => {
   return known.length === 0 ? "–" : `${percent(Math.min(...known))} to ${percent(Math.max(...known))}`
 }
 
+/** Formats a score, with a mark if it covers only some of the samples. */
+const scoreText = ({ mean, standardError }: Pick<Report["overall"][number], "mean" | "standardError">, mark: string) =>
+  `${withError(mean, standardError)}${mark}`
+
 const scores = (report: Report, columns: number): string => {
   const { benchmarks, cells, config, overall } = report
   const isMany = benchmarks.length > 1
@@ -46,8 +50,8 @@ const scores = (report: Report, columns: number): string => {
     const all = overall.find(({ policy }) => policy === name)!
     return [
       name,
-      ...mine.map(({ score }) => withError(score.mean, score.standardError)),
-      ...(isMany ? [withError(all.mean, all.standardError)] : []),
+      ...mine.map((cell) => scoreText(cell.score, EvaluationTables.coverage(report, [cell]))),
+      ...(isMany ? [scoreText(all, EvaluationTables.coverage(report, mine))] : []),
       cost(all.costUsd, isPlay(report)),
       all.steps?.toFixed(2) ?? "–",
       time(all.millis)
@@ -116,12 +120,14 @@ const comparisons = (report: Report, columns: number): ReadonlyArray<string> => 
   return ["", fitting([head, ...rows], columns, head.length - 2), ...others]
 }
 
-/** Formats the verdicts at equal token budgets, one paragraph each. */
+/** Wraps sentences to the terminal, one paragraph each. */
+const wrapped = (sentences: ReadonlyArray<string>, columns: number): ReadonlyArray<string> =>
+  sentences.flatMap((sentence) => (Number.isFinite(columns) ? wrap(oneLine(sentence), columns) : [oneLine(sentence)]))
+
+/** Formats the verdicts at equal token budgets. */
 const verdicts = (report: Report, columns: number): ReadonlyArray<string> => {
   const sentences = EvaluationTables.verdicts(report)
-  return sentences.length === 0
-    ? []
-    : ["", ...sentences.flatMap((sentence) => (Number.isFinite(columns) ? wrap(sentence, columns) : [sentence]))]
+  return sentences.length === 0 ? [] : ["", ...wrapped(sentences, columns)]
 }
 
 /**
@@ -139,7 +145,7 @@ export const text = (
     scores(report, columns),
     "",
     ...detectable(report),
-    ...EvaluationTables.failures(report, remedy),
+    ...wrapped(EvaluationTables.failures(report, remedy), columns),
     ...(status === "complete"
       ? [`${Format.count(samples, "sample")}, ${paid(report)}`]
       : [

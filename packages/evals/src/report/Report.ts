@@ -198,10 +198,21 @@ export interface Score {
   readonly unanswered: number
   /** Number of samples lost to infrastructure failures. They are excluded from means. */
   readonly missing: number
-  /** The number of missing samples for each reason. */
+  /** The number of missing samples for each class of failure. */
   readonly missingBy: Readonly<Record<string, number>>
+  /** The most frequent reasons for samples without an answer. Not present in reports written by older versions. */
+  readonly unansweredReasons?: ReadonlyArray<Reason> | undefined
+  /** The most frequent reasons for missing samples. Not present in reports written by older versions. */
+  readonly missingReasons?: ReadonlyArray<Reason> | undefined
   /** Smallest difference from another policy that this number of samples can detect. */
   readonly minimumDetectable: Figure
+}
+
+/** A reason, and the number of samples that have it. */
+export interface Reason {
+  /** The error message, of at most 200 characters. Hidden for confidential benchmarks. */
+  readonly reason: string
+  readonly samples: number
 }
 
 /** The distribution of a measured value over samples. */
@@ -380,12 +391,12 @@ export interface Report extends Plan {
 export const make = (plan: Plan, samples: ReadonlyArray<Sample>, extent: Extent): Report => {
   const { config } = plan
   const ordered = sorted(samples)
-  const cells = plan.benchmarks.flatMap(({ benchmark }) =>
+  const cells = plan.benchmarks.flatMap(({ benchmark, isConfidential }) =>
     config.policies.map(({ name }) =>
       cellOf(
         { policy: name, benchmark },
         ordered.filter((sample) => sample.benchmark === benchmark && sample.policy === name),
-        config
+        { ...config, isConfidential }
       )
     )
   )

@@ -2,7 +2,7 @@
 
 import { normalQuantile } from "../statistics/distribution.ts"
 import * as Statistics from "../statistics/Statistics.ts"
-import type { Cell, Config, Figure, Overall, Sample, Score, Share, Spread } from "./Report.ts"
+import type { Cell, Config, Figure, Overall, Reason, Sample, Score, Share, Spread } from "./Report.ts"
 
 /** Converts a value that is not finite to `null`. */
 export const figure = (value: number): Figure => (Number.isFinite(value) ? value : null)
@@ -40,11 +40,32 @@ const spread = (values: ReadonlyArray<number>): Spread => {
   }
 }
 
-const scoreOf = (samples: ReadonlyArray<Sample>, confidence: number): Score => {
+/** Maximum number of stored reasons. A vendor may put a different id into each message. */
+const maxReasons = 10
+
+const maxReasonLength = 200
+
+/** Returns the most frequent reasons, sorted by count, then by text. */
+const reasonsOf = (texts: ReadonlyArray<string>, isConfidential: boolean): ReadonlyArray<Reason> =>
+  shares(
+    texts.map((text) =>
+      isConfidential
+        ? "not shown: the benchmark is confidential"
+        : text.replace(/\s+/g, " ").trim().slice(0, maxReasonLength).toWellFormed()
+    )
+  )
+    .slice(0, maxReasons)
+    .map(({ count, name }) => ({ reason: name, samples: count }))
+
+/** Settings that affect a summary. */
+type Settings = Pick<Config, "confidence" | "epochs"> & { readonly isConfidential: boolean }
+
+const scoreOf = (samples: ReadonlyArray<Sample>, { confidence, isConfidential }: Settings): Score => {
   const { interval, mean, minimumDetectable, missing, questions, standardError, unparsed, ...rest } = Statistics.score(
     samples.map(scored),
     confidence
   )
+  const unanswered = samples.filter(({ rung }) => rung === "no-answer")
   const lost = samples.flatMap((sample) => (sample.missing === undefined ? [] : [sample.missing]))
   return {
     mean: figure(mean),
@@ -57,9 +78,17 @@ const scoreOf = (samples: ReadonlyArray<Sample>, confidence: number): Score => {
     samples: rest.samples,
     correct: samples.filter(({ correct }) => correct === true).length,
     unparsed,
-    unanswered: samples.filter(({ rung }) => rung === "no-answer").length,
+    unanswered: unanswered.length,
+    unansweredReasons: reasonsOf(
+      unanswered.map(({ ending, failure }) => failure ?? `the run ended with "${ending}"`),
+      isConfidential
+    ),
     missing,
     missingBy: Object.fromEntries([...counts(lost.map(({ cause, reason }) => reason ?? cause))].sort()),
+    missingReasons: reasonsOf(
+      lost.map(({ message }) => message),
+      isConfidential
+    ),
     minimumDetectable: figure(minimumDetectable)
   }
 }
@@ -107,13 +136,13 @@ const misreportedOf = (samples: ReadonlyArray<Sample>): Cell["misreported"] => {
 export const cellOf = (
   of: Pick<Cell, "policy" | "benchmark">,
   samples: ReadonlyArray<Sample>,
-  { confidence, epochs }: Config
+  settings: Settings
 ): Cell => {
   const stepCounts = samples.map(({ steps }) => steps.filter(isDone).length)
   return {
     ...of,
-    score: scoreOf(samples, confidence),
-    passAt: passAtOf(samples, epochs),
+    score: scoreOf(samples, settings),
+    passAt: passAtOf(samples, settings.epochs),
     costUsd: spread(samples.map(({ costUsd }) => costUsd)),
     unpricedCalls: samples.reduce((sum, { unpricedCalls }) => sum + unpricedCalls, 0),
     inputTokens: spread(samples.map(({ inputTokens }) => inputTokens)),

@@ -12,6 +12,12 @@ export interface Share {
   readonly share: number
 }
 
+/** A reason, and the number of samples that have it. */
+export interface Reason {
+  readonly reason: string
+  readonly samples: number
+}
+
 /** A mean score from 0 to 1, with its uncertainty. */
 export interface Score {
   readonly mean: number | null
@@ -26,8 +32,10 @@ export interface Score {
   readonly missing: number
   /** Number of runs without an answer, which count as wrong. */
   readonly unanswered?: number | undefined
-  /** Number of missing samples by reason. */
-  readonly missingBy?: Readonly<Record<string, number>> | undefined
+  /** The most frequent reasons for runs without an answer. */
+  readonly unansweredReasons?: ReadonlyArray<Reason> | undefined
+  /** The most frequent reasons for missing samples. */
+  readonly missingReasons?: ReadonlyArray<Reason> | undefined
   /** The smallest difference to another policy that could be detected. */
   readonly minimumDetectable: Figure
 }

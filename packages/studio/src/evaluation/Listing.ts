@@ -1,6 +1,6 @@
 /** Evaluations in the page's format: list entries, reports with the outcomes of each question, and answers. */
 
-import type * as EvaluationTables from "@divisi/report/EvaluationTables"
+import * as EvaluationTables from "@divisi/report/EvaluationTables"
 import * as Format from "../run/Format.ts"
 
 /** The results of a policy on a benchmark, with its accuracy by kind of question. */
@@ -49,6 +49,7 @@ export interface Line {
   readonly samples: number
   readonly planned: number
   readonly isComplete: boolean
+  /** The policy with the highest mean, among those with a score for every sample. */
   readonly best: { readonly policy: string; readonly mean: number } | null
   readonly cost_usd: number
   readonly is_play: boolean
@@ -137,7 +138,10 @@ const titleOf = ({ benchmarks }: Pick<Report, "benchmarks">): string =>
 /** Returns the list entry of a report. */
 export const lineOf = (id: string, report: Report, changedAt: number): Line => {
   const [best] = report.overall
-    .flatMap(({ mean, policy }) => (mean === null ? [] : [{ policy, mean }]))
+    .flatMap(({ mean, policy }) => {
+      const cells = report.cells.filter((cell) => cell.policy === policy)
+      return mean === null || EvaluationTables.coverage(report, cells) !== "" ? [] : [{ policy, mean }]
+    })
     .sort((one, other) => other.mean - one.mean)
   return {
     id,

@@ -23,10 +23,15 @@ export const Overall = ({ isPlay, report }: { readonly report: Report; readonly 
         ...report.benchmarks.map(
           ({ title }, index): Figure<EvaluationTables.Row> => [
             Format.oneLine(title, 40),
-            ({ cells }) => withError(cells[index]?.score.mean, cells[index]?.score.standardError)
+            ({ cells }) =>
+              `${withError(cells[index]?.score.mean, cells[index]?.score.standardError)}${EvaluationTables.coverage(report, [cells[index]])}`
           ]
         ),
-        ["Mean", ({ overall }) => withError(overall?.mean, overall?.standardError)],
+        [
+          "Mean",
+          ({ cells, overall }) =>
+            `${withError(overall?.mean, overall?.standardError)}${EvaluationTables.coverage(report, cells)}`
+        ],
         ["Tokens", ({ overall }) => rounded(overall?.tokens)],
         ["Cost a question", ({ overall }) => moneyOf(overall?.costUsd, isPlay)],
         ["Missing", ({ overall }) => rounded(overall?.missing)]

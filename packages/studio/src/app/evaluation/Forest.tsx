@@ -2,6 +2,7 @@
 /**
  * Forest plots as tables, with one interval per row on a common scale: accuracy, and differences from the first policy.
  */
+import * as EvaluationTables from "@divisi/report/EvaluationTables"
 import type { Cell, Report } from "../../evaluation/Listing.ts"
 import * as Format from "../../run/Format.ts"
 import { Money } from "../Parts.tsx"
@@ -89,7 +90,8 @@ export const Accuracy = ({
             </tr>
           </thead>
           <tbody>
-            {cells.map(({ costUsd, inputTokens, millis, outputTokens, policy, score, unpricedCalls }) => {
+            {cells.map((cell) => {
+              const { costUsd, inputTokens, millis, outputTokens, policy, score, unpricedCalls } = cell
               const tokens = (inputTokens.mean ?? 0) + (outputTokens.mean ?? 0)
               const kind = policy === selected ? "own" : isBaseline(policy) ? "ring" : ""
               return (
@@ -118,7 +120,10 @@ export const Accuracy = ({
                         : `${Format.share(score.low)} to ${Format.share(score.high)}`}
                     </span>
                   </td>
-                  <td class="right strong">{score.mean === null ? "unknown" : Format.share(score.mean)}</td>
+                  <td class="right strong">
+                    {score.mean === null ? "unknown" : Format.share(score.mean)}
+                    {EvaluationTables.coverage(report, [cell])}
+                  </td>
                   {hasMissing && <td class="right">{score.missing === 0 ? "" : Format.whole(score.missing)}</td>}
                   <td class="right">
                     <Money
