@@ -20,8 +20,8 @@ import {
   opinion,
   slip,
   stating as statingAbroad,
-  wish,
-  whoever
+  whoever,
+  wish
 } from "./signals.ts"
 
 /** The position of a marked answer: its box, its tags, or its label and value. */

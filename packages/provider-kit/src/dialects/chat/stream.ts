@@ -562,7 +562,8 @@ const standard = (before: State, chunk: Json.Fields, options: Options): Step<Sta
   if (typeof text !== "string" || (usage !== undefined && typeof usage !== "object")) return undefined
   for (const name in chunk) if (!plainFields.chunk.has(name) && chunk[name] !== null) return undefined
   for (const name in choice) if (!plainFields.choice.has(name) && choice[name] !== null) return undefined
-  for (const [name, value] of Object.entries(delta)) if (!plainFields.delta.has(name) && value !== null) return undefined
+  for (const [name, value] of Object.entries(delta))
+    if (!plainFields.delta.has(name) && value !== null) return undefined
   const begins = isEmpty ? named(before, chunk, chunk) : begun(before, chunk, chunk)
   const { parts, state } = written(begins, "", text, options)
   const word = isEmpty ? "" : finishOf(chunk, choice)
