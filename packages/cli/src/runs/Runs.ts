@@ -117,7 +117,10 @@ const checkWorkers = Effect.fnUntraced(function* (
 })
 
 /** Fails if the worker of `--worker` is provided neither by the config nor by a known vendor. */
-const checkWorker = Effect.fnUntraced(function* (config: Config, worker: string): Effect.fn.Return<void, Failure> {
+const checkWorker = Effect.fnUntraced(function* (
+  config: DivisiConfig.Config,
+  worker: string
+): Effect.fn.Return<void, Failure> {
   const own = WorkerPool.ids(yield* RunOptions.basePool(config))
   if (own.includes(worker)) return
   const WorkerName = yield* Effect.promise(() => import("../vendors/WorkerName.ts"))
