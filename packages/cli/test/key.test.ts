@@ -51,11 +51,12 @@ describe("divisi key", () => {
           createdAt: expect.any(Number),
           revokedAt: expect.any(Number),
           limits: { dayUsd: 5 },
-          spentUsd: 0.02
+          spentUsd: 0.02,
+          spentTodayUsd: 0.02
         }
       ])
       expect((await divisi(["key", "list"], { environment })).output).toMatch(
-        /alice {3}revoked \d{4}-\d\d-\d\d {3}\$0\.02 /
+        /alice {3}revoked \d{4}-\d\d-\d\d {3}\$0\.02 +5 USD per day \(\$0\.02 today\) /
       )
     }))
 
@@ -70,7 +71,7 @@ describe("divisi key", () => {
       const { expiresAt: __, ...rest } = before
       assert.deepStrictEqual(JSON.parse(changed.output), { ...rest, limits: { dayUsd: 2 } })
       expect((await run("change", id, "--name", "bobby", "--rights", "rate")).output).toMatch(
-        /bobby +good +\$0 +2 USD per day +rate +a,b +all\n/
+        /bobby +good +\$0 +2 USD per day \(\$0 today\) +rate +a,b +all\n/
       )
       const refused: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
         [[id], "Pass what to change"],

@@ -43,7 +43,7 @@ const answered = (file: string, limits: Keys.Key["limits"], requests: number) =>
           }
         )
       const statuses = yield* Effect.promise(() => Promise.all(Array.from({ length: requests }, ask)))
-      const spent = (yield* KeyAccounts.spent(accounts)).get(key.id)
+      const spent = (yield* KeyAccounts.spending(accounts))(key).spentUsd
       return { statuses, spent }
     })
   )
@@ -66,7 +66,7 @@ describe("the budget of a key", () => {
           statuses.filter((status) => status === 429),
           requests - 7
         )
-        assert.closeTo(spent ?? 0, 0.07, 1e-9)
+        assert.closeTo(spent, 0.07, 1e-9)
       }))
   }
 })

@@ -87,10 +87,13 @@ const stateOf = ({ damaged, expiresAt, revokedAt }: StoredKey, now: number): str
   return `${expiresAt <= now ? "expired" : "until"} ${dayOf(expiresAt)}`
 }
 
-const limitsOf = ({ limits, requestsPerMinute, tokensPerMinute }: Keys.Key): string => {
+const limitsOf = (
+  { limits, requestsPerMinute, tokensPerMinute }: Keys.Key,
+  { spentThisMonthUsd = 0, spentTodayUsd = 0 }: KeyAccounts.Spending
+): string => {
   const all = [
-    [limits.dayUsd, "USD per day"],
-    [limits.monthUsd, "USD per month"],
+    [limits.dayUsd, `USD per day (${Format.cost(spentTodayUsd)} today)`],
+    [limits.monthUsd, `USD per month (${Format.cost(spentThisMonthUsd)} this month)`],
     [limits.totalUsd, "USD in total"],
     [requestsPerMinute, "requests per minute"],
     [tokensPerMinute, "tokens per minute"]
@@ -100,38 +103,37 @@ const limitsOf = ({ limits, requestsPerMinute, tokensPerMinute }: Keys.Key): str
 
 const columns = ["id", "name", "state", "spent", "limits", "rights", "workers", "models"]
 
-const rowOf = (key: StoredKey, now: number, spent: ReadonlyMap<string, number>): ReadonlyArray<string> => [
+const rowOf = (key: StoredKey, now: number, spent: KeyAccounts.Spending): ReadonlyArray<string> => [
   key.id,
   key.name,
   stateOf(key, now),
-  Format.cost(spent.get(key.id) ?? 0),
-  limitsOf(key),
+  Format.cost(spent.spentUsd),
+  limitsOf(key, spent),
   key.rights?.join(",") ?? "none",
   key.workers?.join(",") ?? "all",
   key.models?.join(",") ?? "all"
 ]
 
-const spentAt = ({ accounts }: KeyPlace.KeyPlace) =>
-  Effect.mapError(Effect.flatMap(accounts, KeyAccounts.spent), ({ message }) => failed(message))
+const spendingAt = ({ accounts }: KeyPlace.KeyPlace) =>
+  Effect.mapError(Effect.flatMap(accounts, KeyAccounts.spending), ({ message }) => failed(message))
 
 /** Lists the keys. */
 export const list = Effect.fnUntraced(function* (input: ListInput): Effect.fn.Return<void, Failure> {
   const now = yield* Clock.currentTimeMillis
-  const [keys, spent] = yield* KeyPlace.within(input, (place) =>
+  const keys = yield* KeyPlace.within(input, (place) =>
     Effect.flatMap(place.keys.all, (keys) =>
-      Effect.map(
-        keys.length === 0 ? Effect.succeed(new Map<string, number>()) : spentAt(place),
-        (spent) => [keys, spent] as const
-      )
+      keys.length === 0
+        ? Effect.succeed([])
+        : Effect.map(spendingAt(place), (spendingOf) => keys.map((key) => ({ key, spent: spendingOf(key) })))
     )
   )
   if (input.json) {
-    return print(JSON.stringify(keys.map(({ hash: _, ...key }) => ({ ...key, spentUsd: spent.get(key.id) ?? 0 }))))
+    return print(JSON.stringify(keys.map(({ key: { hash: _, ...key }, spent }) => ({ ...key, ...spent }))))
   }
   if (keys.length === 0) {
     return print(`There are no keys yet. Create one with: ${Hint.command("divisi key make <name>", input)}`)
   }
-  print(table([columns, ...keys.map((key) => rowOf(key, now, spent))], toLeft))
+  print(table([columns, ...keys.map(({ key, spent }) => rowOf(key, now, spent))], toLeft))
 })
 
 const removedBy = (input: ChangeInput): Effect.Effect<ReadonlyArray<keyof AllowedFields>, Failure> =>
@@ -169,12 +171,12 @@ export const change = Effect.fnUntraced(function* (input: ChangeInput): Effect.f
     const allowed = grouped({ ...limits, ...before, ...added, ...without })
     return Effect.succeed({ id, name: Option.getOrElse(input.name, () => name), hash, createdAt, ...allowed })
   }
-  const [key, spent] = yield* KeyPlace.within(input, (place) =>
-    Effect.zip(place.keys.change(input.id, changed), spentAt(place))
+  const [key, spendingOf] = yield* KeyPlace.within(input, (place) =>
+    Effect.zip(place.keys.change(input.id, changed), spendingAt(place))
   )
   const { hash: _, ...shown } = key
   if (input.json) return print(JSON.stringify(shown))
-  print(table([columns, rowOf(key, now, spent)], toLeft))
+  print(table([columns, rowOf(key, now, spendingOf(key))], toLeft))
 })
 
 /** Revokes a key. Its entry stays in the list. */

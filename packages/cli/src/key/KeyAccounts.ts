@@ -57,9 +57,26 @@ export const opener = (accounts: Account.Accounts) => {
     })
 }
 
-/** Returns the total spending in USD by key id. */
-export const spent = (accounts: Account.Accounts): Effect.Effect<ReadonlyMap<string, number>, Account.AccountsError> =>
-  Effect.map(
-    accounts.list,
-    (standings) => new Map(standings.map(({ name, total }) => [name.replace(/^key\//, ""), total.costUsd]))
-  )
+/** A key's spending in USD: in total, and on the current day and in the current month if it has a limit for them. */
+export interface Spending {
+  readonly spentUsd: number
+  readonly spentTodayUsd?: number
+  readonly spentThisMonthUsd?: number
+}
+
+/** Returns a function that looks up the spending of keys. Days and months are in UTC. */
+export const spending = (
+  accounts: Account.Accounts
+): Effect.Effect<(key: Pick<Keys.Key, "id" | "limits">) => Spending, Account.AccountsError> =>
+  Effect.map(accounts.list, (standings) => {
+    const spent = new Map(standings.map(({ name, total }) => [name, total.costUsd]))
+    const now = accounts.now()
+    return ({ id, limits }) => {
+      const [today, thisMonth, total] = namesOf(id, now).map((name) => spent.get(name) ?? 0)
+      return {
+        spentUsd: total!,
+        ...(limits.dayUsd !== undefined && { spentTodayUsd: today! }),
+        ...(limits.monthUsd !== undefined && { spentThisMonthUsd: thisMonth! })
+      }
+    }
+  })
