@@ -121,7 +121,7 @@ const commands = {
   },
   key: {
     group: "Serve",
-    short: "Create, list, adjust and revoke API keys",
+    short: "Create, list, change and revoke API keys",
     load: async () => (await import("./key/command.ts")).key
   },
   mcp: {
