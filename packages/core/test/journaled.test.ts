@@ -124,7 +124,7 @@ describe("a run with a journal", () => {
       const before = books.asked.length
       const other = yield* ask("What else is it?")
       assert.deepStrictEqual([other.ending, other.answer, books.asked.length], ["failed", undefined, before])
-      assert.include(other.detail, "has a different question")
+      assert.include(other.detail, "already exists and has a different question. Choose another run id")
       assert.strictEqual((yield* ask(question)).ending, "answered")
     })
   )

@@ -70,6 +70,9 @@ export class JournalMismatch extends Data.TaggedError("JournalMismatch")<{
   readonly detail: string
 }> {
   override get message(): string {
+    if (this.call === this.run && this.detail === otherQuestion) {
+      return `Run ${this.run} already exists and ${otherQuestion}. Choose another run id, or ask the question of this run to resume it.`
+    }
     return `Cannot resume run ${this.run}: call ${this.call} ${this.detail}. Resume it with the policy, pool, settings, seed and pending tools it was started with.`
   }
 }
