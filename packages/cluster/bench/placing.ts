@@ -2,7 +2,7 @@
  * How often the bodies of runs begin when many are submitted at once, how much memory the servers use, and how long a
  * takeover lasts after `kill -9`. It starts Postgres and two servers.
  *
- *     RUNS=2000 REFRESH=5000 EXPIRE=12000 node --conditions=@divisi/source packages/cluster/bench/placing.ts
+ *     RUNS=2000 REFRESH=3000 EXPIRE=12000 node --conditions=@divisi/source packages/cluster/bench/placing.ts
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -17,7 +17,7 @@ import * as Postgres from "../src/Postgres.ts"
 import { ClusterRuns } from "../src/runs.ts"
 
 const number = (name: string, or: number) => Number(process.env[name] ?? or)
-const [runs, refreshMillis, expireMillis] = [number("RUNS", 2_000), number("REFRESH", 5_000), number("EXPIRE", 12_000)]
+const [runs, refreshMillis, expireMillis] = [number("RUNS", 2_000), number("REFRESH", 3_000), number("EXPIRE", 12_000)]
 const fixture = fileURLToPath(new URL("../test/fixtures/runner.ts", import.meta.url))
 const root = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-placing-"))
 

@@ -47,7 +47,7 @@ export interface Options extends Postgres.Options {
   readonly worker?: Worker | undefined
   /**
    * How often a server renews the claims on its runs, in milliseconds. Below 3,000, a busy server may briefly lose all
-   * of its runs and restart them. Default: 5,000.
+   * of its runs and restart them. Default: 3,000.
    */
   readonly refreshMillis?: number | undefined
   /**
@@ -255,7 +255,7 @@ export const make = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ClusterRuns, Postgres.PostgresError, Scope.Scope> {
   const {
     expireMillis = PostgresJournal.defaultExpireMillis,
-    refreshMillis = 5_000,
+    refreshMillis = 3_000,
     versionGroup,
     worker,
     ...ofDatabase
