@@ -42,13 +42,13 @@ describe.concurrent("local models", () => {
         /^Removed owner\/tiny\.gguf/
       )
       const again = await divisi(["models", "remove", "owner/tiny.gguf"], { environment })
-      assert.strictEqual(again.code, 1)
+      assert.strictEqual(again.code, 2)
       assert.match(again.errors, /there is no such file/)
     }))
 
   it("are refused by name with what to do", async () => {
     const { code, errors } = await divisi(["models", "download", "nonsense"])
-    assert.strictEqual(code, 1)
+    assert.strictEqual(code, 2)
     assert.match(errors, /nonsense: There is no such model\. Use the path of a \.gguf file/)
   })
 

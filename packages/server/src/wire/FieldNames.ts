@@ -22,11 +22,13 @@ export const of = (body: JsonObject, limit: (typeof limits)[number], stop: strin
   parallelToolCalls: "parallel_tool_calls"
 })
 
-const settings = /(?<![.\w])(?:maxOutputTokens|stopSequences|toolChoice|parallelToolCalls)\b/g
+/** Matches a setting by its path, with the flag of the command line that may follow. */
+const settings =
+  /(?<![.\w])(?:worker\.)?(maxOutputTokens|stopSequences|toolChoice|parallelToolCalls)\b(?: \(--[a-z-]+\))?/g
 
 /** Replaces the names of settings in a message with the names of the client's fields. */
 export const inMessage = (message: string, names: FieldNames | undefined): string =>
-  names === undefined ? message : message.replaceAll(settings, (name) => names[name as keyof FieldNames])
+  names === undefined ? message : message.replaceAll(settings, (_, name: keyof FieldNames) => names[name])
 
 /** Returns the field that a message is about, if it begins with the field's name. */
 export const subjectOf = (message: string, names: FieldNames | undefined): string | undefined =>
