@@ -153,8 +153,8 @@ describe.concurrent("divisi run", () => {
     assert.lengthOf(errors.match(/cost limit is 0\.0000001 USD.*Raise the limit/g)!, 1, errors)
   })
 
-  it("stops when its time is over", async () => {
-    const { code, errors } = await divisi(["run", "Which?", "--timeout", "300ms", "--silence", "1m", ...hanging])
+  it.each(["1ms", "300ms"])("stops when its time of %s is over", async (time) => {
+    const { code, errors } = await divisi(["run", "Which?", "--timeout", time, "--silence", "1m", ...hanging])
     assert.strictEqual(code, 3)
     assert.include(errors, "time limit")
   })

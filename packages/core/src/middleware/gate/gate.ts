@@ -15,11 +15,12 @@ export const gate =
   (ask, at) =>
     settle(() => {
       const tokens = likelyTokens(ask)
+      const left = Math.max(0, deadline - ticks(clock))
       return gate.enter(
         ask.worker,
         tokens,
         (onAllowance, place, onBegin) => next(ask, { ...at, onAllowance, place, onBegin }),
         placesOf(caller),
-        Math.min(deadline - ticks(clock), ask.mayReplace?.(tokens) === true ? shortWaitMillis : Infinity)
+        ask.mayReplace?.(tokens) === true ? Math.min(left, shortWaitMillis) : left
       )
     })
