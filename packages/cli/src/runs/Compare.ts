@@ -23,10 +23,12 @@ const cellWidth = 40
 
 const letters = ["A", "B"]
 
-const isPlay = ({ transcript }: Side): boolean => transcript.pool.some(({ isPlay }) => isPlay === true)
-
 const figureRows = (sides: ReadonlyArray<Side>): ReadonlyArray<ReadonlyArray<string>> => {
-  const figures = sides.map((side) => ({ ...side, ...Comparison.figuresOf(side.transcript), isPlay: isPlay(side) }))
+  const figures = sides.map((side) => ({
+    ...side,
+    ...Comparison.figuresOf(side.transcript),
+    isPlay: Records.isAllPlay(side.transcript)
+  }))
   const row = (name: string, text: (of: (typeof figures)[number]) => string) => [name, ...figures.map(text)]
   return [
     ["", ...letters],
