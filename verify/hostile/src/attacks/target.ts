@@ -1,32 +1,32 @@
 /** The server under attack, in a separate process. The parent reads its maximum event loop delay. */
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { Baselines } from "@divisi/core"
-import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
-import type { Worker } from "@divisi/core/Worker"
+import * as Usage from "@divisi/core/Usage"
+import type { Worker, WorkerPart } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { Caller, NodeServer } from "@divisi/server"
 import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 
 const usage = { inputTokens: 7, outputTokens: 3 }
 
-/** Calls the client's tool if there is one, and otherwise answers. */
+/** Calls the client's tool if there is one, and otherwise answers. Unlike a scripted worker, it records no requests. */
 const worker: Worker = {
-  ...ScriptedWorker.make({
-    id: "a",
-    replies: ({ tools = [] }) => ({
-      parts:
-        tools.length > 0
-          ? [
-              { type: "tool-call", id: "own", name: tools[0]!.name, arguments: '{"a":"b"}' },
-              { type: "finish", reason: "tool-calls", usage }
-            ]
-          : [
-              { type: "text", text: "here" },
-              { type: "finish", reason: "stop", usage }
-            ]
-    })
-  }),
-  capabilities: { tools: true, images: true, files: true, jsonSchema: true }
+  id: "a",
+  pricing: Usage.free,
+  capabilities: { tools: true, images: true, files: true, jsonSchema: true },
+  generate: ({ tools = [] }) =>
+    Stream.fromArray<WorkerPart>(
+      tools.length > 0
+        ? [
+            { type: "tool-call", id: "own", name: tools[0]!.name, arguments: '{"a":"b"}' },
+            { type: "finish", reason: "tool-calls", usage }
+          ]
+        : [
+            { type: "text", text: "here" },
+            { type: "finish", reason: "stop", usage }
+          ]
+    )
 }
 
 const delay = monitorEventLoopDelay({ resolution: 5 })
