@@ -15,9 +15,9 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as PartitionedSemaphore from "effect/PartitionedSemaphore"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import * as Semaphore from "effect/Semaphore"
 import { type Authenticate, type Caller, onThisMachine } from "./Caller.ts"
 import * as ContentSetting from "./ContentSetting.ts"
 import { chat } from "./chat/Chat.ts"
@@ -320,7 +320,7 @@ export const make = Effect.fnUntraced(function* (
     authenticate,
     limits,
     inFlight: inFlight.open,
-    lane: yield* Semaphore.make(1),
+    lane: yield* PartitionedSemaphore.make<string>({ permits: 1 }),
     fair: Fair.make(),
     ledger: options.ledger,
     isDraining: () => isDraining,

@@ -431,8 +431,20 @@ describe("a large body", () => {
     for (const byte of Buffer.from(text)) pieces.add(Buffer.of(byte))
     assert.strictEqual(pieces.size, 600_000)
     assert.isAtMost(pieces.blocks, 10)
-    assert.isTrue(Steps.all(pieces.text(0, pieces.size)) === text)
+    assert.isTrue(Steps.all(pieces.text(pieces.slices(0, pieces.size))) === text)
   })
+
+  it.each(["a".repeat(2_000_000), `${"a".repeat(2_000_000)}日`, "é😀日".repeat(100_000)])(
+    "is decoded in steps as it is at once: text %#",
+    (text) => {
+      const bytes = Buffer.from(text)
+      for (const whole of [bytes, Buffer.concat([bytes, Buffer.of(0xe6, 0x97)])]) {
+        const pieces = new Pieces()
+        for (let at = 0; at < whole.length; at += 77_777) pieces.add(whole.subarray(at, at + 77_777))
+        assert.isTrue(Steps.all(pieces.text(pieces.slices(0, pieces.size))) === whole.toString())
+      }
+    }
+  )
 
   it("is read one piece in a turn of the event loop, also where many come at once", async () => {
     const order: Array<string> = []

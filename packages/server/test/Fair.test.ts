@@ -63,6 +63,20 @@ describe("Fair", () => {
     assert.strictEqual(new Set(turns).size, 4)
   })
 
+  it("calls no function that was removed", async () => {
+    const { begin } = Fair.make(() => 0)
+    let order = ""
+    const removes = [..."abcdefghijkl"].map((name) =>
+      begin("a", () => {
+        order += name
+      })
+    )
+    removes[9]!()
+    removes[0]!()
+    await new Promise<void>((resolve) => void begin("a", resolve))
+    assert.strictEqual(order, "abcdefghikl")
+  })
+
   it("begins nothing that was interrupted while it waited", async () => {
     const { enter } = Fair.make(() => 0)
     let begun = 0

@@ -36,16 +36,23 @@ export type Input =
   | (Omit<Task, "id"> & { readonly id?: string | undefined })
 
 /**
- * Maximum number of characters to hash per text. Longer texts are sampled at regular intervals, so that a 20 MB image
- * takes no longer than a page of text.
+ * Maximum number of characters to hash per text. Longer texts are sampled in pieces at regular intervals, so that a 20
+ * MB image takes no longer than a page of text.
  */
 const countedCharacters = 16_384
 
+/** Number of pieces of a sample. */
+const countedPieces = 256
+
 const counted = (text: string): string => {
-  const step = text.length / countedCharacters
-  if (step <= 1) return text
+  if (text.length <= countedCharacters) return text
+  const size = countedCharacters / countedPieces
+  const step = (text.length - size) / (countedPieces - 1)
   let sample = ""
-  for (let at = 0; at < countedCharacters; at++) sample += text[Math.floor(at * step)]
+  for (let piece = 0; piece < countedPieces; piece++) {
+    const at = Math.floor(piece * step)
+    sample += text.slice(at, at + size)
+  }
   return `${text.length} ${sample}`
 }
 

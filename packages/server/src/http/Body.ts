@@ -40,11 +40,14 @@ const unreadable = (): ApiError =>
 /** A body that was received but not parsed yet. */
 export interface Received {
   readonly bytes: number
-  /** Hash of the bytes of a large body. */
+  /** Hash of the bytes of a body that is not small. */
   readonly digest?: string | undefined
   /** Parses the body. May be run only once. */
   readonly json: Effect.Effect<JsonObject, ApiError>
 }
+
+/** Bodies above this size in bytes are hashed as they arrive, and the stages of their requests take turns. */
+export const stagedBytes = 2 ** 16
 
 /** Bodies above this size in bytes are received one chunk per event loop turn, and parsed over several turns. */
 export const largeBytes = 2 ** 18
@@ -79,22 +82,23 @@ const objectOf = (value: unknown): JsonObject => {
 /** Parses a body in steps. Long inline images and files are decoded separately and bypass the JSON parser. */
 function* read(pieces: Pieces, media: JsonScan["media"]): Steps.Steps<JsonObject> {
   const texts = new Map<string, string>()
-  let json = ""
+  const rest: Array<Buffer> = []
   let at = 0
   for (const [from, to] of media) {
-    json += yield* pieces.text(at, from)
-    const text = yield* pieces.text(from, to)
+    rest.push(...pieces.slices(at, from))
+    const slices = pieces.slices(from, to)
     // Text with escapes, such as PHP's escaped slashes, is left to the JSON parser.
-    if (pieces.includes(backslash, from, to)) json += text
+    if (slices.some((slice) => slice.includes(backslash))) rest.push(...slices)
     else {
       const mark = markOf(texts.size)
-      texts.set(mark, text)
-      json += mark
+      texts.set(mark, yield* pieces.text(slices))
+      rest.push(Buffer.from(mark))
     }
     at = to
     yield
   }
-  json += yield* pieces.text(at, pieces.size)
+  rest.push(...pieces.slices(at, pieces.size))
+  let json = yield* pieces.text(rest)
   const isLarge = pieces.size >= largeBytes
   if (isLarge) yield
   if (media.length === 0 && pieces.isBroken) json = (yield* pieces.latin()) ?? json
@@ -121,7 +125,7 @@ export const ofBytes = Effect.fnUntraced(function* (
   if (refused !== undefined) return yield* Effect.fail(refused)
   const pieces = new Pieces()
   const scan = new JsonScan(limits, Canonical.conversations)
-  const hash = bytes.length >= largeBytes ? createHash("sha256") : undefined
+  const hash = bytes.length >= stagedBytes ? createHash("sha256") : undefined
   for (let at = 0; at < bytes.length; at += largeBytes) {
     if (at > 0) yield* Effect.yieldNow
     const piece = bytes.subarray(at, at + largeBytes)
@@ -164,7 +168,7 @@ const receiver = (encodings: ReadonlyArray<string>, { held, limits, owner }: Opt
       fail(problem)
       return false
     }
-    if (size >= largeBytes) {
+    if (size >= stagedBytes) {
       hash ??= pieces.hash()
       hash.update(piece)
     }

@@ -8,7 +8,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type * as Semaphore from "effect/Semaphore"
+import type { PartitionedSemaphore } from "effect/PartitionedSemaphore"
 import type { Authenticate, Caller } from "../Caller.ts"
 import type * as Defects from "../Defects.ts"
 import * as Models from "../Models.ts"
@@ -48,8 +48,8 @@ export interface Context {
   readonly limits: Limits
   /** Starts counting the bytes of a request in flight. */
   readonly inFlight: () => Held
-  /** Ensures that large requests are parsed one at a time, so that small ones can be handled in between. */
-  readonly lane: Semaphore.Semaphore
+  /** Ensures that large requests are parsed one at a time, alternating between callers. */
+  readonly lane: PartitionedSemaphore<string>
   /** Spreads simultaneous requests over several event loop turns, alternating between callers. */
   readonly fair: Fair
   /** The account that is charged for all runs. */
@@ -80,10 +80,11 @@ type IncomingRequest = HttpServerRequest.HttpServerRequest
 /** Parses a body. Large bodies are parsed one at a time, so that small requests can be handled in between. */
 export const inLane = <A, E, R>(
   { lane }: Pick<Context, "lane">,
+  owner: string,
   { bytes }: Body.Received,
   read: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
-  bytes < Body.largeBytes ? read : lane.withPermits(1)(Effect.andThen(Effect.yieldNow, read))
+  bytes < Body.largeBytes ? read : lane.withPermit(owner)(Effect.andThen(Effect.yieldNow, read))
 
 /** Receives and parses the body of a request. Its bytes count as in flight until `use` completes. */
 export const withBody = <A>(
@@ -96,7 +97,7 @@ export const withBody = <A>(
     const { inFlight, limits } = context
     const held = inFlight()
     const used = Effect.flatMap(Body.receive(request, { limits, owner, held }), (received) =>
-      Effect.flatMap(inLane(context, received, received.json), (body) => use(body, received.bytes))
+      Effect.flatMap(inLane(context, owner, received, received.json), (body) => use(body, received.bytes))
     )
     return Effect.ensuring(used, Effect.sync(held.release))
   })
@@ -249,7 +250,7 @@ export const open = Effect.fnUntraced(function* <State>(
   yield* Spent.refuse(caller, context.ledger)
   const received = yield* asked.receive(caller.owner)
   yield* context.fair.enter(caller.owner)
-  return yield* inLane(context, received, begin(context, wire, keeping, asked, logged, caller, received))
+  return yield* inLane(context, caller.owner, received, begin(context, wire, keeping, asked, logged, caller, received))
 })
 
 /** Parses a request and finds or starts its segment. */
@@ -265,20 +266,20 @@ const begin = Effect.fnUntraced(function* <State>(
   const clock = yield* Clock.Clock
   const { headers } = asked
   const { owner } = caller
-  /** The stages of a large request run in turns of the event loop of their own, so that other requests can run. */
-  const isLarge = bytes >= Body.largeBytes
+  /** Lets other requests run between the stages of a request that is not small. */
+  const pause = bytes < Body.stagedBytes ? Effect.void : context.fair.enter(owner)
   const given = yield* json
   const body = yield* Steps.attempt(() => Canonical.of(given, wire.conversation))
-  if (isLarge) yield* Effect.yieldNow
+  yield* pause
   const recalled = yield* keeping.recall(body, owner, caller)
   const request = yield* Steps.paced(() => wire.read(recalled, headers))
   logged.model = request.model
   const offer = context.offer()
   const team = yield* Steps.attempt(() => teamOf(offer, caller, request))
-  if (isLarge) yield* Effect.yieldNow
+  yield* pause
   const whole = digest ?? (recalled === body ? undefined : JSON.stringify(body))
   const key = RequestKey.make(owner, wire, headers, request, body, bytes, whole)
-  if (isLarge) yield* Effect.yieldNow
+  yield* pause
   const isRepeated = RequestKey.isRepeated(headers)
   const journal = keeping.shared?.(recalled)
   const isShared = journal !== undefined
@@ -308,7 +309,7 @@ const begin = Effect.fnUntraced(function* <State>(
     about,
     characters: bytes,
     isExact: isShared,
-    run: (tell) => offer.use(isLarge ? Effect.andThen(Effect.yieldNow, run(tell)) : run(tell))
+    run: (tell) => offer.use(Effect.andThen(pause, run(tell)))
   })
   logged.segment = segment
   logged.isFirst = segment.about === about
@@ -316,7 +317,7 @@ const begin = Effect.fnUntraced(function* <State>(
     telling(caller, segment, () => clock.currentTimeMillisUnsafe())
     segment.onOver(() => reporting(context, owner, wire.name, segment))
   }
-  if (isLarge) yield* Effect.yieldNow
+  yield* pause
   yield* keeping.keep(segment, recalled, owner, bytes)
   const isRead = keeping.reading !== undefined && segment.about.shared !== undefined
   return isRead ? yield* keeping.reading(segment.about) : segment

@@ -1,9 +1,11 @@
 /**
- * Distributes requests over several event loop turns on Node. Otherwise, a client that sends many requests
- * simultaneously, on many connections or pipelined on one, would delay the requests of all other clients.
+ * Distributes requests over several event loop turns on Node, and begins those of one connection one after another.
+ * Otherwise, a client that sends many requests simultaneously, on many connections or pipelined on one, would delay the
+ * requests of all other clients.
  */
 import * as Http from "node:http"
 import type { Duplex } from "node:stream"
+import { constVoid } from "effect/Function"
 import * as Fair from "./Fair.ts"
 
 type Handler = (request: Http.IncomingMessage, response: Http.ServerResponse) => void
@@ -35,40 +37,40 @@ export class Incoming extends Http.IncomingMessage {
 const claimed = ({ headers, socket }: Http.IncomingMessage): string =>
   `${headers.authorization ?? headers["x-api-key"] ?? socket.remoteAddress}`
 
-const ignore = (): void => {}
-
 /** Creates wrappers that schedule request and upgrade handlers. */
 export const make = (): {
   readonly requests: (handler: Handler) => Handler
   readonly upgrades: (handler: UpgradeHandler) => UpgradeHandler
 } => {
   const fair = Fair.make()
-  /** Number of unanswered requests per connection. */
-  const unanswered = new WeakMap<Duplex, number>()
-  const count = (socket: Duplex, change: number): number => {
-    const counted = (unanswered.get(socket) ?? 0) + change
-    unanswered.set(socket, counted)
-    return counted
-  }
+  /** The unanswered requests per connection. The first of them has begun. */
+  const unanswered = new WeakMap<Duplex, Array<() => void>>()
   return {
     requests: (handler) => (request, response) => {
       const { socket } = request
-      if (count(socket, 1) > maxPipelined) {
+      const pipelined = unanswered.get(socket) ?? []
+      if (pipelined.length === 0) unanswered.set(socket, pipelined)
+      if (pipelined.length === maxPipelined) {
         socket.destroy()
         return
       }
-      response.once("close", () => count(socket, -1))
-      fair.begin(claimed(request), () => {
-        if (!socket.destroyed) handler(request, response)
+      let leave = constVoid
+      const begin = () => {
+        leave = fair.begin(claimed(request), () => handler(request, response))
+      }
+      response.once("close", () => {
+        leave()
+        pipelined.shift()
+        if (!socket.destroyed) pipelined[0]?.()
       })
+      if (pipelined.push(begin) === 1) begin()
     },
     upgrades: (handler) => (request, socket, head) => {
       // Node has removed its own `error` listener from the socket. Without a listener, an `error` event terminates the
       // process.
-      socket.on("error", ignore)
-      fair.begin(claimed(request), () => {
-        if (!socket.destroyed) handler(request, socket, head)
-      })
+      socket.on("error", constVoid)
+      const leave = fair.begin(claimed(request), () => handler(request, socket, head))
+      socket.once("close", leave)
     }
   }
 }

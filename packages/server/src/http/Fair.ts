@@ -3,19 +3,23 @@
  * pending requests of one caller are handled before another caller's single request.
  */
 import * as Effect from "effect/Effect"
+import { constVoid } from "effect/Function"
 
 /** Maximum number of requests started per event loop turn. Most take about a quarter of a millisecond. */
 const perTurn = 8
 
 /** Duration of the requests of a turn after which no other starts, in milliseconds. */
-const turnMillis = 4
+const turnMillis = 2
 
 /** A fair scheduler for requests. */
 export interface Fair {
   /** Waits for the caller's turn. Returns immediately while few requests are starting. */
   readonly enter: (owner: string) => Effect.Effect<void>
-  /** Calls a function in the caller's turn, or immediately while few requests are starting. */
-  readonly begin: (owner: string, start: () => void) => void
+  /**
+   * Calls a function in the caller's turn, or immediately while few requests are starting. Returns a function that
+   * removes it from the queue.
+   */
+  readonly begin: (owner: string, start: () => void) => () => void
 }
 
 /** Creates a scheduler. `now` returns the current time in milliseconds. */
@@ -81,9 +85,10 @@ export const make = (now: () => number = () => performance.now()): Fair => {
 
   const enter = (owner: string): Effect.Effect<void> => Effect.suspend(() => (isFree() ? Effect.void : wait(owner)))
 
-  const begin = (owner: string, start: () => void): void => {
-    if (isFree()) start()
-    else add(owner, start)
+  const begin = (owner: string, start: () => void): (() => void) => {
+    if (!isFree()) return add(owner, start)
+    start()
+    return constVoid
   }
 
   return { enter, begin }

@@ -10,6 +10,10 @@ const stepValues = 250
 /** Number of characters of a long string parsed in one step. */
 const stepCharacters = 2 ** 15
 
+/** Characters that a string may have only as escape sequences. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const control = /[\0-\x1f]/
+
 /** Length of the longest escape sequence, `\u0000`. */
 const escapeCharacters = 6
 
@@ -30,6 +34,16 @@ const outsideEscape = (text: string, at: number, from: number): number => {
   if (slash < 0) return at
   const index = at - escapeCharacters + slash
   return isEscaped(text, index, from) ? at : index
+}
+
+/** Checks a string without escape sequences in steps and returns it, which needs no copy. */
+function* plainString(text: string, from: number, to: number): Steps<string> {
+  for (let at = from; at < to; at += stepCharacters) {
+    if (control.test(text.slice(at, Math.min(to, at + stepCharacters))))
+      throw new SyntaxError("A string has a control character.")
+    yield
+  }
+  return text.slice(from, to)
 }
 
 /** Parses a string in pieces. `start` is the index of its opening quote. Returns it with the index after it. */
@@ -86,8 +100,16 @@ export function* parse(text: string, texts: ReadonlyMap<string, string> = new Ma
     at = end + 1
     return JSON.parse(string)
   }
+  /** Index of the next backslash, or the end of the text. */
+  let slash = -1
   function* long(): Steps<string> {
-    const [value, end] = yield* longString(text, at)
+    if (slash < at) {
+      slash = text.indexOf("\\", at)
+      if (slash < 0) slash = text.length
+    }
+    const quote = text.indexOf('"', at + 1)
+    const isPlain = quote >= 0 && quote < slash
+    const [value, end] = isPlain ? [yield* plainString(text, at + 1, quote), quote + 1] : yield* longString(text, at)
     at = end
     return value
   }

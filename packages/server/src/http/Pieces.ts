@@ -1,8 +1,11 @@
 /**
  * Buffers the chunks of a body in larger blocks. A client may send one byte at a time, and storing each chunk
  * separately would cost 100 bytes or more per chunk.
+ *
+ * Long text is built outside of the heap and copied once. Concatenated strings would be copied again by the first
+ * function that searches them, in a single turn of the event loop, and would be garbage afterwards.
  */
-import { isUtf8 } from "node:buffer"
+import { isAscii, isUtf8 } from "node:buffer"
 import { createHash, type Hash } from "node:crypto"
 import { StringDecoder } from "node:string_decoder"
 import type { Steps } from "../wire/Steps.ts"
@@ -13,7 +16,25 @@ const smallestBlock = 2 ** 12
 const largestBlock = 2 ** 20
 
 /** Number of bytes decoded in one step. */
-const stepBytes = 2 ** 17
+const stepBytes = 2 ** 16
+
+/** Number of bytes copied in one step. */
+const copiedBytes = 2 ** 19
+
+/** Joins buffers in steps. */
+function* joined(buffers: ReadonlyArray<Buffer>): Steps<Buffer> {
+  const [first] = buffers
+  if (first !== undefined && buffers.length === 1) return first
+  const whole = Buffer.allocUnsafeSlow(buffers.reduce((sum, { length }) => sum + length, 0))
+  let size = 0
+  for (const buffer of buffers) {
+    for (let at = 0; at < buffer.length; at += copiedBytes) {
+      size += buffer.copy(whole, size, at, at + copiedBytes)
+      yield
+    }
+  }
+  return whole
+}
 
 /** The buffered bytes of one body. */
 export class Pieces {
@@ -57,7 +78,7 @@ export class Pieces {
   /** Returns a hash to which all bytes were added. */
   hash(): Hash {
     const hash = createHash("sha256")
-    for (const part of this.#parts(0, this.#size)) hash.update(part)
+    for (const part of this.slices(0, this.#size)) hash.update(part)
     return hash
   }
 
@@ -85,33 +106,35 @@ export class Pieces {
     return text
   }
 
-  /** Decodes the bytes from `from` up to `to` as text, in steps. */
-  *text(from: number, to: number): Steps<string> {
-    const [first] = this.#blocks
-    if (first !== undefined && to <= first.length && to - from <= stepBytes) {
-      return this.#examined(first.toString("utf8", from, to), to - from)
+  /** Decodes consecutive buffers of the body as text, in steps. */
+  *text(buffers: ReadonlyArray<Buffer>): Steps<string> {
+    const [first] = buffers
+    if (first !== undefined && buffers.length === 1 && first.length <= stepBytes) {
+      return this.#examined(first.toString(), first.length)
     }
+    return buffers.every(isAscii) ? (yield* joined(buffers)).toString("latin1") : yield* this.#letters(buffers)
+  }
+
+  /** Decodes text beyond ASCII, in steps. */
+  *#letters(buffers: ReadonlyArray<Buffer>): Steps<string> {
     const decoder = new StringDecoder("utf8")
-    let text = ""
-    for (const part of this.#parts(from, to)) {
-      for (let at = 0; at < part.length; at += stepBytes) {
-        const bytes = part.subarray(at, at + stepBytes)
-        text += this.#examined(decoder.write(bytes), bytes.length)
+    // A character takes two bytes, and is decoded from at least one. The last one is of a character that is cut off.
+    const text = Buffer.allocUnsafeSlow(2 * (1 + buffers.reduce((sum, { length }) => sum + length, 0)))
+    let size = 0
+    for (const buffer of buffers) {
+      for (let at = 0; at < buffer.length; at += stepBytes) {
+        const bytes = buffer.subarray(at, at + stepBytes)
+        size += text.write(this.#examined(decoder.write(bytes), bytes.length), size, "utf16le")
         yield
       }
     }
-    return text + this.#examined(decoder.end(), 0)
-  }
-
-  /** Whether the bytes from `from` up to `to` include a byte. */
-  includes(byte: number, from: number, to: number): boolean {
-    for (const part of this.#parts(from, to)) if (part.includes(byte)) return true
-    return false
+    size += text.write(this.#examined(decoder.end(), 0), size, "utf16le")
+    return text.toString("utf16le", 0, size)
   }
 
   /** Decodes all bytes as Windows-1252, in steps. Returns `undefined` if they are valid UTF-8. */
   *latin(): Steps<string | undefined> {
-    const bytes = Buffer.concat([...this.#parts(0, this.#size)])
+    const bytes = Buffer.concat(this.slices(0, this.#size))
     if (isUtf8(bytes)) return undefined
     const decoder = new TextDecoder("windows-1252")
     let text = ""
@@ -122,13 +145,15 @@ export class Pieces {
     return text
   }
 
-  *#parts(from: number, to: number): Generator<Buffer> {
+  /** Returns the bytes from `from` up to `to`, without copying them. */
+  slices(from: number, to: number): ReadonlyArray<Buffer> {
+    const slices: Array<Buffer> = []
     let begin = 0
     for (const block of this.#blocks) {
-      if (begin >= to) return
       const end = begin + block.length
-      if (end > from) yield block.subarray(Math.max(0, from - begin), Math.min(block.length, to - begin))
+      if (end > from && begin < to) slices.push(block.subarray(Math.max(0, from - begin), to - begin))
       begin = end
     }
+    return slices
   }
 }

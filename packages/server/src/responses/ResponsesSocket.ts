@@ -129,7 +129,7 @@ interface Frame {
 const frameOf = (context: Endpoint.Context, owner: string, sent: Buffer, held: Held): Effect.Effect<Frame> => {
   const { limits } = context
   const read = Effect.flatMap(Body.ofBytes(sent, { limits, owner, held }), (received) =>
-    Effect.map(Endpoint.inLane(context, received, received.json), (body) => ({
+    Effect.map(Endpoint.inLane(context, owner, received, received.json), (body) => ({
       received: { ...received, json: Effect.succeed(body), body },
       held
     }))

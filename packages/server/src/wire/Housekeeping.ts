@@ -5,7 +5,7 @@
  * They are recognized by text that programs generate: the instructions in a `system` message, or the format of the
  * request. Requests with tools or with long outputs are never housekeeping.
  */
-import { text } from "@divisi/core/Message"
+import { type Message, parts } from "@divisi/core/Message"
 import type { Request } from "./Wire.ts"
 
 /** Matches instructions to name or classify a conversation. */
@@ -25,6 +25,16 @@ const mostTokens = 4_096
 /** Maximum length of the instructions, in characters. Longer instructions ask for more than a title. */
 const mostCharacters = 4_000
 
+/** Returns the text of a message, up to the part in which it exceeds the maximum length. */
+const beginning = ({ content }: Message): string => {
+  let words = ""
+  for (const part of parts(content)) {
+    if (words.length > mostCharacters) return words
+    if (part.type === "text") words += words === "" ? part.text : `\n${part.text}`
+  }
+  return words
+}
+
 /** Whether a request is housekeeping. */
 export const isHousekeeping = ({ messages, settings, tools }: Request): boolean => {
   const isMore = tools.length > 0 || (settings.maxOutputTokens ?? 0) > mostTokens || messages.at(-1)?.role === "tool"
@@ -32,7 +42,7 @@ export const isHousekeeping = ({ messages, settings, tools }: Request): boolean 
   // An availability probe.
   if (settings.maxOutputTokens === 1) return true
   return messages.some((message) => {
-    const words = text(message)
+    const words = beginning(message)
     const isInstruction = message.role === "system" || message.role === "developer"
     const isMeant = isInstruction ? words.length <= mostCharacters : message.role === "user" && form.test(words)
     return isMeant && instructions.some((instruction) => instruction.test(words.slice(0, mostCharacters)))

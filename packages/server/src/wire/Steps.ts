@@ -9,7 +9,7 @@ import { ApiError } from "./ApiError.ts"
 export type Steps<A> = Generator<void, A, void>
 
 /** Maximum duration of the steps of one event loop turn, in milliseconds. The last step may exceed it. */
-const turnMillis = 2
+const turnMillis = 1
 
 /** Runs all steps at once. */
 export const all = <A>(steps: Steps<A>): A => {
