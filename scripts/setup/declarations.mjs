@@ -1,26 +1,30 @@
 /**
- * Writes the declarations of the package in the current folder into `dist`, after tsup has written its JavaScript. Part
- * of the build.
+ * Writes the declarations of packages into their `dist`, after tsup has written their JavaScript. Part of the build.
+ * Arguments: folders of packages. Defaults to the current folder.
  *
- * The compiler writes one file per module, and each public entry point is a file that exports one of them. Files that
- * no entry point refers to are omitted, and imports are changed to the published file names.
+ * One run of the compiler serves all packages, because each run reads core and Effect. It writes one file per module,
+ * and each public entry point is a file that exports one of them. Files that no entry point refers to are omitted, and
+ * imports are changed to the published file names.
  */
 import { spawnSync } from "node:child_process"
 import fs from "node:fs"
-import os from "node:os"
 import path from "node:path"
-import { compiler, root } from "./workspace.mjs"
+import { compiler, root, stateFolder } from "./workspace.mjs"
 
 /** @typedef {Readonly<Record<string, string>>} Entry */
 
-const folder = process.cwd()
-const modules = path.join(folder, "dist/types")
+const names = process.argv.length > 2 ? process.argv.slice(2) : ["."]
+const folders = names.map((name) => path.resolve(name))
 
 /** Matches the specifier of a relative import in a declaration, including `import("…")`. */
 const relativeImport = /((?:\bfrom|\bimport)\s*\(?\s*")(\.[^"]+?)(\.ts)?"/g
 
-/** Compiler settings for the declarations of this package. Type errors are reported by `pnpm types` instead. */
-const settings = () => ({
+/**
+ * Compiler settings for the declarations. Type errors are reported by `pnpm types` instead.
+ *
+ * @param {string} outDir
+ */
+const settings = (outDir) => ({
   extends: path.join(root, "tsconfig.base.json"),
   compilerOptions: {
     noEmit: false,
@@ -29,37 +33,57 @@ const settings = () => ({
     // Names marked `@internal` are shared within the package and are not part of its public API.
     stripInternal: true,
     noCheck: true,
-    rootDir: path.join(folder, "src"),
-    outDir: modules,
+    rootDir: root,
+    outDir,
     typeRoots: [path.join(root, "node_modules/@types")]
   },
-  include: [path.join(folder, "src")]
+  include: folders.map((folder) => path.join(folder, "src"))
 })
 
-/** Runs the compiler and returns its output lines. */
+/** @param {string} folder */
+const modulesOf = (folder) => path.join(folder, "dist/types")
+
+/** Runs the compiler, moves its files into the packages, and returns its output lines. */
 const compile = () => {
-  const temporary = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-declarations-"))
+  fs.mkdirSync(stateFolder, { recursive: true })
+  // On the disk of the packages, so that files can be moved.
+  const temporary = fs.mkdtempSync(path.join(stateFolder, "declarations-"))
   try {
     const project = path.join(temporary, "tsconfig.json")
-    fs.writeFileSync(project, JSON.stringify(settings()))
+    const out = path.join(temporary, "out")
+    fs.writeFileSync(project, JSON.stringify(settings(out)))
     const args = [compiler, "-p", project, "--pretty", "false"]
-    const { stderr, stdout } = spawnSync(process.execPath, args, { encoding: "utf8" })
+    const { stderr, stdout } = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8" })
+    for (const folder of folders) {
+      const written = path.join(out, path.relative(root, folder), "src")
+      fs.rmSync(modulesOf(folder), { recursive: true, force: true })
+      fs.mkdirSync(path.join(folder, "dist"), { recursive: true })
+      if (fs.existsSync(written)) fs.renameSync(written, modulesOf(folder))
+    }
     return `${stdout}${stderr}`.split("\n")
   } finally {
     fs.rmSync(temporary, { recursive: true, force: true })
   }
 }
 
-/** @param {string} source relative to the package */
-const declarationOf = (source) => path.join(modules, path.relative("src", source).replace(/\.ts$/, ".d.ts"))
+/**
+ * @param {string} folder
+ * @param {string} source relative to the package
+ */
+const declarationOf = (folder, source) =>
+  path.join(modulesOf(folder), path.relative("src", source).replace(/\.ts$/, ".d.ts"))
 
-/** Returns the public entry points: the declaration file in the manifest, and the module. */
-const entries = () => {
+/**
+ * Returns the public entry points: the declaration file in the manifest, and the module.
+ *
+ * @param {string} folder
+ */
+const entriesOf = (folder) => {
   const { exports } = JSON.parse(fs.readFileSync(path.join(folder, "package.json"), "utf8"))
   return /** @type {Array<Entry>} */ (Object.values(exports).filter((entry) => typeof entry === "object")).map(
     (entry) => ({
       types: path.join(folder, entry.types ?? ""),
-      module: declarationOf(entry["@divisi/source"] ?? "")
+      module: declarationOf(folder, entry["@divisi/source"] ?? "")
     })
   )
 }
@@ -94,8 +118,11 @@ const publishReachable = (from, printed) => {
   return reached
 }
 
-/** @param {ReadonlySet<string>} wanted */
-const removeOthers = (wanted) => {
+/**
+ * @param {string} modules
+ * @param {ReadonlySet<string>} wanted
+ */
+const removeOthers = (modules, wanted) => {
   for (const name of fs.readdirSync(modules, { recursive: true, encoding: "utf8" })) {
     const file = path.join(modules, name)
     if (file.endsWith(".d.ts") && !wanted.has(file)) fs.rmSync(file)
@@ -111,23 +138,29 @@ const removeOthers = (wanted) => {
 const problems = (printed, published) =>
   printed.filter((line) => {
     const [, source] = /^(\S.*?)\(\d+,\d+\): error /.exec(line) ?? []
-    return source === undefined ? /^error /.test(line) : published.has(declarationOf(source))
+    if (source === undefined) return /^error /.test(line)
+    const file = path.resolve(root, source)
+    return folders.some((folder) => published.has(declarationOf(folder, path.relative(folder, file))))
   })
 
-fs.rmSync(modules, { recursive: true, force: true })
 const printed = compile()
-const entryPoints = entries()
-const published = publishReachable(
-  entryPoints.map(({ module }) => module),
-  printed
-)
-removeOthers(published)
-for (const { module, types } of entryPoints) {
-  const name = path
-    .relative(path.dirname(types), module)
-    .replaceAll(path.sep, "/")
-    .replace(/\.d\.ts$/, ".js")
-  fs.writeFileSync(types, `export * from "./${name}"\n`)
+/** @type {Set<string>} */
+const published = new Set()
+for (const folder of folders) {
+  const entryPoints = entriesOf(folder)
+  const reached = publishReachable(
+    entryPoints.map(({ module }) => module),
+    printed
+  )
+  removeOthers(modulesOf(folder), reached)
+  for (const file of reached) published.add(file)
+  for (const { module, types } of entryPoints) {
+    const name = path
+      .relative(path.dirname(types), module)
+      .replaceAll(path.sep, "/")
+      .replace(/\.d\.ts$/, ".js")
+    fs.writeFileSync(types, `export * from "./${name}"\n`)
+  }
 }
 const failed = problems(printed, published)
 if (failed.length > 0) {

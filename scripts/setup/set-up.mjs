@@ -111,7 +111,7 @@ const isWhole = ({ folder }) => {
 }
 
 /**
- * Builds packages completely, including declarations, unless they already are.
+ * Builds packages completely, including declarations, unless they already are. JavaScript built by {@link setUp} is used.
  *
  * @param {ReadonlyArray<Member>} members
  */
@@ -121,8 +121,8 @@ export const buildMissing = async (members) => {
   const names = partial.map(({ manifest }) => manifest.name).join(", ")
   const label = `building ${partial.length === 1 ? names : `${partial.length} packages`} with declarations (once)`
   await stage(label, async () => {
-    await build(partial, () => {})
-    await forEach(partial, ({ folder }) => run([process.execPath, declarations], folder))
+    await build(findStale(State.read(), partial, State.dependenciesFingerprint()), () => {})
+    await run([process.execPath, declarations, ...partial.map(({ folder }) => folder)], root)
   })
 }
 
