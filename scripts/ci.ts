@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process"
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
-import { type Finished, run } from "./checks/command.ts"
+import { cpuOfChildren, type Finished, run } from "./checks/command.ts"
 import { pnpm } from "./setup/set-up.mjs"
 import { examples, root, stateFolder } from "./setup/workspace.mjs"
 
@@ -66,10 +66,10 @@ const failuresOf = (file: TestFile): ReadonlyArray<string> => {
     : failed
 }
 
-/** Returns the counts of the tests run by `npm test` or `npm run test:long`. */
-const fromTestReport = ({ code }: Finished): Counts | undefined => {
+/** Returns the counts of the tests in a report. `code` is the exit code of the run. */
+const fromTestReport = (file: string, code: number): Counts | undefined => {
   try {
-    const report = JSON.parse(fs.readFileSync(path.join(stateFolder, "tests.json"), "utf8"))
+    const report = JSON.parse(fs.readFileSync(file, "utf8"))
     const failed: number = report.numFailedTests
     return {
       passed: report.numPassedTests,
@@ -89,11 +89,13 @@ const unsteady: Array<string> = []
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
-const record = (name: string, counts: Counts, since: number, output: string) => {
+const ofCpu = (seconds: number): string => (seconds > 0 ? `, ${seconds.toFixed(1)} s of CPU` : "")
+
+const record = (name: string, counts: Counts, since: number, output: string, cpuSeconds = 0) => {
   total = { passed: total.passed + counts.passed, failed: total.failed + counts.failed }
-  const seconds = ((Date.now() - since) / 1000).toFixed(1)
+  const seconds = `${((Date.now() - since) / 1000).toFixed(1)} s${ofCpu(cpuSeconds)}`
   const said = counts.passed + counts.failed === 1 ? "" : ` ${counts.passed} passed, ${counts.failed} failed`
-  print(`${counts.failed === 0 ? "ok    " : "FAILED"} ${name}:${said} (${seconds} s)`)
+  print(`${counts.failed === 0 ? "ok    " : "FAILED"} ${name}:${said} (${seconds})`)
   for (const test of counts.unsteady ?? []) {
     unsteady.push(test)
     print(["       unsteady, it passed when it ran again:", ...test.split("\n").slice(0, 5)].join("\n       | "))
@@ -113,8 +115,10 @@ const record = (name: string, counts: Counts, since: number, output: string) => 
  */
 const step = async ({ again, command, count, cwd = root, env, name }: Step): Promise<Finished> => {
   const since = Date.now()
+  let cpuSeconds = 0
   const attempt = async (command: ReadonlyArray<string>) => {
     const finished = await run(command, { cwd, env: { NO_COLOR: "1", FORCE_COLOR: "0", ...env } })
+    cpuSeconds += finished.cpuSeconds
     const counts = count?.(finished) ?? one(finished.code === 0)
     const honest = finished.code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts
     return { finished, counts: honest }
@@ -122,13 +126,16 @@ const step = async ({ again, command, count, cwd = root, env, name }: Step): Pro
   const first = await attempt(command)
   const { failed, failures = [`${name}:\n${first.finished.output}`], passed, unsteady = [] } = first.counts
   if (failed === 0) {
-    record(name, first.counts, since, "")
+    record(name, first.counts, since, "", cpuSeconds)
     return first.finished
   }
   const second = await attempt(again?.(first.counts) ?? command)
   if (second.counts.failed > 0) {
-    record(name, { ...first.counts, failures: second.counts.failures }, since, second.finished.output)
-  } else record(name, { passed: passed + failed, failed: 0, unsteady: [...unsteady, ...failures] }, since, "")
+    record(name, { ...first.counts, failures: second.counts.failures }, since, second.finished.output, cpuSeconds)
+  } else {
+    const counts = { passed: passed + failed, failed: 0, unsteady: [...unsteady, ...failures] }
+    record(name, counts, since, "", cpuSeconds)
+  }
   return second.finished
 }
 
@@ -186,17 +193,19 @@ const firstRuns = async () => {
 }
 
 /** Returns the step for a test command. Tests of the command line use the build. */
-const tests = (command: string) =>
-  step({
+const tests = (command: string, env: Readonly<Record<string, string>> = {}) => {
+  const report = path.join(stateFolder, `${command.replaceAll(/\W+/g, "-")}.json`)
+  return step({
     name: command,
     command: shell(command),
-    count: fromTestReport,
-    env: { DIVISI_TEST_BUILT: "1" },
+    count: ({ code }) => fromTestReport(report, code),
+    env: { DIVISI_TEST_BUILT: "1", DIVISI_TEST_REPORT: report, ...env },
     again: ({ failures = [] }) => {
       const files = new Set(failures.map((failure) => /^[^\s:]+/.exec(failure)?.[0] ?? ""))
       return shell(files.size === 0 ? command : [command, "--", ...files].join(" "))
     }
   })
+}
 
 /** Compares workflow texts with a real Python, if there is one. */
 const pythonCheck = async () => {
@@ -216,7 +225,7 @@ const build = async (packageManager: ReadonlyArray<string>) => {
     name: "lock file is up to date",
     command: [...packageManager, "install", "--frozen-lockfile", "--offline"]
   })
-  await step({ name: "build", command: [...packageManager, "run", "build", "--continue"] })
+  await step({ name: "build", command: [...packageManager, "run", "build"] })
 }
 
 const testsAndChecks = async (packageManager: ReadonlyArray<string>, testCommand: string) => {
@@ -226,14 +235,16 @@ const testsAndChecks = async (packageManager: ReadonlyArray<string>, testCommand
     command: [process.execPath, "scripts/check.ts", name],
     count: fromLastLine
   })
-  // The longest steps start first. Of these, those that install packages and wait for npm do.
+  // The longest steps start first. Of these, those that wait for processes or install packages do.
   const steps: ReadonlyArray<() => Promise<unknown>> = [
+    () => tests("npm run test:long", { VITEST_MAX_WORKERS: `${os.availableParallelism()}` }),
     ...["everyCommand", "release", "plugin", "installation", "bundlers"].map((name) => () => step(check(name))),
     () => step({ name: "site", command: script("site"), count: fromLastLine }),
     ...["studio", "documentation", "figures"].map((name) => () => step(check(name))),
     () => step({ name: "clients of the server", command: script("clients"), count: fromLastLine }),
     () => step(check("claims")),
     ...["commands", "types", "tarballs"].map((name) => () => step(check(name))),
+    () => step({ name: "build of the benchmarks", command: [...packageManager, "--dir", "verify/bench", "build"] }),
     () => step({ name: "knip", command: script("knip") }),
     () => step({ name: "types", command: script("types") }),
     ...exampleSteps(packageManager),
@@ -244,10 +255,7 @@ const testsAndChecks = async (packageManager: ReadonlyArray<string>, testCommand
     )
   ]
   await packAll()
-  await inLanes(steps, async () => {
-    await tests(testCommand)
-    await tests("npm run test:long")
-  })
+  await inLanes(steps, () => tests(testCommand))
 }
 
 /** Packs the packages once for all checks, because concurrent checks would otherwise pack them at the same time. */
@@ -306,9 +314,8 @@ await testsAndChecks(packageManager, testCommand)
 const statusAfter = spawnSync("git", ["status", "--porcelain"], { cwd: root, encoding: "utf8" }).stdout
 verify("the checks change no file", statusAfter === statusBefore ? undefined : `git status says:\n${statusAfter}`)
 
-print(
-  `\n${failures.length === 0 ? "Everything holds" : `Failed: ${failures.join("; ")}`} (${((Date.now() - since) / 60_000).toFixed(1)} min)`
-)
+const minutes = `${((Date.now() - since) / 60_000).toFixed(1)} min${ofCpu(cpuOfChildren())}`
+print(`\n${failures.length === 0 ? "Everything holds" : `Failed: ${failures.join("; ")}`} (${minutes})`)
 if (unsteady.length > 0) print(`${unsteady.length} unsteady: ${unsteady.map((test) => test.split(": ")[0]).join("; ")}`)
 print(`${total.passed} passed, ${total.failed} failed`)
 process.exitCode = total.failed === 0 ? 0 : 1

@@ -53,7 +53,7 @@ const ways: Readonly<Record<string, Way>> = {
 }
 
 const tried = async (folder: string, { commands }: Way, env: Readonly<Record<string, string>>) => {
-  let finished: Finished = { code: 0, output: "", stdout: "" }
+  let finished: Finished = { code: 0, output: "", stdout: "", cpuSeconds: 0 }
   for (const command of commands) {
     finished = await run(command, { cwd: folder, env })
     if (finished.code !== 0)

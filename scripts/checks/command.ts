@@ -1,5 +1,6 @@
 /** Runs other programs for a check. */
 import { spawn } from "node:child_process"
+import fs from "node:fs"
 
 /** Exit code and output of a program. */
 export interface Finished {
@@ -11,7 +12,21 @@ export interface Finished {
   readonly output: string
   /** Standard output only. */
   readonly stdout: string
+  /** CPU time of the program and of the processes it waited for, in seconds. 0 if the system does not report it. */
+  readonly cpuSeconds: number
 }
+
+/** Returns the CPU time of all ended child processes of this process in seconds, or 0 on systems other than Linux. */
+export const cpuOfChildren = (): number => {
+  if (process.platform !== "linux") return 0
+  const [, fields = ""] = fs.readFileSync("/proc/self/stat", "utf8").split(") ")
+  const [user, system] = fields.split(" ").slice(13, 15)
+  // Linux counts in hundredths of a second.
+  return (Number(user) + Number(system)) / 100
+}
+
+/** {@link cpuOfChildren} at the end of the last program. */
+let counted = 0
 
 /** Returns this process's environment without the variables set by npm, which would affect a nested npm. */
 const environment = () =>
@@ -37,6 +52,7 @@ export const run = (
     const [program = "", ...args] = command
     let output = ""
     let stdout = ""
+    let cpuSeconds = 0
     const child = spawn(program, args, {
       cwd: options.cwd,
       env: { ...environment(), ...options.env },
@@ -70,13 +86,16 @@ export const run = (
       endAll()
       child.stdout.destroy()
       child.stderr.destroy()
-      resolve({ code, output, stdout })
+      resolve({ code, output, stdout, cpuSeconds })
     }
     child.on("error", (error) => {
       output += `${error.message}\n`
       finish(127)
     })
     child.on("exit", (code, signal) => {
+      const all = cpuOfChildren()
+      cpuSeconds = all - counted
+      counted = all
       if (signal !== null) output += `(${signal})\n`
       // A process that keeps the output open may belong to another group.
       afterwards = setTimeout(() => finish(code ?? 1), lastWordsMillis)

@@ -5,7 +5,8 @@ import path from "node:path"
 import { setUp } from "./set-up.mjs"
 import { closure, root, stateFolder } from "./workspace.mjs"
 
-const report = path.join(stateFolder, "tests.json")
+// CI runs two sets of tests at the same time.
+const report = process.env.DIVISI_TEST_REPORT ?? path.join(stateFolder, "tests.json")
 
 /**
  * Prints a last line with the result and the number of tests, and returns the exit code. A run without any test counts
