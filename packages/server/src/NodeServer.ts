@@ -70,13 +70,20 @@ const limitsOf = (requestMillis: number): Http.ServerOptions => ({
   maxHeaderSize: 32_768,
   // By default, Node checks the timeouts only every 30 seconds.
   connectionsCheckingInterval: Math.min(2_000, requestMillis),
-  IncomingMessage: Entrance.Incoming
+  IncomingMessage: Entrance.Incoming,
+  ServerResponse: Entrance.Outgoing
 })
 
-/** Reports text frames as bytes, as they arrived: decoding a large frame takes long, so it is done in steps. */
+/**
+ * Reports text frames as bytes, as they arrived: decoding a large frame takes long, so it is done in steps. Emits `close`
+ * in its turn.
+ */
 class BytesWebSocket extends NodeWS.WebSocket {
   override emit(event: string | symbol, ...values: ReadonlyArray<unknown>): boolean {
-    return event === "message" ? super.emit(event, values[0], true) : super.emit(event, ...values)
+    if (event === "message") return super.emit(event, values[0], true)
+    if (event !== "close") return super.emit(event, ...values)
+    Entrance.stop(() => super.emit(event, ...values))
+    return true
   }
 }
 

@@ -33,6 +33,23 @@ export class Incoming extends Http.IncomingMessage {
   }
 }
 
+/** Connections that were closed too early. If hundreds are closed at once, stopping their work takes long. */
+const closing = Fair.make()
+
+/** Calls a function that stops the work for a closed connection, a few per event loop turn. */
+export const stop = (work: () => void): void => void closing.begin("", work)
+
+/** A response that emits `close` in its turn if its connection was closed before its end. */
+export class Outgoing<
+  Request extends Http.IncomingMessage = Http.IncomingMessage
+> extends Http.ServerResponse<Request> {
+  override emit(event: string | symbol, ...values: ReadonlyArray<unknown>): boolean {
+    if (event !== "close" || this.writableFinished) return super.emit(event, ...values)
+    stop(() => super.emit(event, ...values))
+    return true
+  }
+}
+
 /** Returns a provisional identity for scheduling. Authentication happens later. */
 const claimed = ({ headers, socket }: Http.IncomingMessage): string =>
   `${headers.authorization ?? headers["x-api-key"] ?? socket.remoteAddress}`
