@@ -7,6 +7,7 @@ import * as WorkerPool from "@divisi/core/WorkerPool"
 import { Caller, NodeServer } from "@divisi/server"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { loadAll } from "../../../../packages/core/src/OnDemand.ts"
 
 const usage = { inputTokens: 7, outputTokens: 3 }
 
@@ -48,6 +49,9 @@ const watch = () => {
     last = now
   }, 5)
 }
+
+/** Otherwise, the first request that needs a module would be measured. */
+await loadAll()
 
 const main = Effect.gen(function* () {
   const server = yield* NodeServer.make({
