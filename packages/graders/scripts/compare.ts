@@ -1,8 +1,9 @@
 /**
  * Grades pairs of known truth that a seed makes, and prints, as Markdown, how many each grader misses and credits
  * falsely: `pnpm --filter @divisi/graders compare [seeds…]`; `today` is a seed, and the default. `--golds=2` makes two
- * golds of each kind instead of six; `--contests` asks the second generator, `--assertions` the third. `--cases=cases.json` grades a file of
- * `{gold, answer, expected}` instead, such as scripts/suites.py makes of other graders' tests.
+ * golds of each kind instead of six; `--contests` asks the second generator, `--assertions` the third, `--wordings=1` and
+ * `--wordings=2` the two parts of the fourth. `--cases=cases.json` grades a file of `{gold, answer, expected}` instead,
+ * such as scripts/suites.py makes of other graders' tests.
  *
  * `--counts` leaves the rates out, which differ from run to run, so that `pnpm check figures` can hold the rest.
  *
@@ -17,6 +18,7 @@ import * as Effect from "effect/Effect"
 import * as Assertions from "./assertions/Assertions.ts"
 import * as Contests from "./contests/Contests.ts"
 import * as Pairs from "./pairs/Pairs.ts"
+import * as Wordings from "./wordings/Wordings.ts"
 
 const words = process.argv.slice(2)
 const today = Number(new Date().toISOString().slice(0, 10).replaceAll("-", ""))
@@ -27,8 +29,11 @@ const golds = Number(words.find((word) => word.startsWith("--golds="))?.slice(8)
 
 const file = words.find((word) => word.startsWith("--cases="))?.slice(8)
 
+const part = words.find((word) => word.startsWith("--wordings="))?.slice(11)
+
 /** The file of cases is the same for every seed. */
 const source = (): { readonly names: ReadonlyArray<string>; readonly make: typeof Pairs.make } => {
+  if (part !== undefined) return { names: Wordings.names(Number(part) - 1), make: Wordings.make(Number(part) - 1) }
   if (file === undefined) {
     if (words.includes("--assertions")) return { names: Assertions.names, make: Assertions.make }
     return words.includes("--contests")
