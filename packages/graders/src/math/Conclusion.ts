@@ -40,7 +40,7 @@ const sign = "\ue000"
  * formulas.
  */
 const divider =
-  /(?<![\\\p{L}\d])(?!(?:(?:arc)?(?:sin|cos|tan|cot|sec|csc)h?|log|ln|exp|sqrt|det|lim|gcd|lcm|max|min|mod|pi|(?!(?:[kmnyz]a|a[mn]|[bm]y)\s+(?:\p{L}{3}|[$€£]?\d))[xyzabnkm]{2})(?!\p{L}))\p{L}[\p{L}\p{M}'’-]*[\p{L}\p{M}](?![\p{L}\d])|(?<=\s|^)(?![a-zA-Z\p{Script=Greek}])\p{L}(?=\s)|(?<![\d.])\d+-(?=\p{L}{3})|(?<=\d)(?:st|nd|rd|th)(?!\p{L})|(?<=\s|^)[aAI](?=\s+[\p{L}\d])|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+|[;:：。！？!?](?=\s|$)|\.(?=\s|$)|[,，、](?=\s|\p{L})|\s[—–]\s|\s{3,}|[→⇒✓✔✅☑"“”]/gu
+  /(?<![\\\p{L}\d])(?!(?:(?:arc)?(?:sin|cos|tan|cot|sec|csc)h?|log|ln|exp|sqrt|det|lim|gcd|lcm|max|min|mod|pi|(?!(?:[kmnyz]a|a[mn]|[bm]y)\s+(?:\p{L}{3}|[$€£]?\d))[xyzabnkm]{2})(?!\p{L}))\p{L}[\p{L}\p{M}'’-]*[\p{L}\p{M}](?![\p{L}\d])|(?<=\s|^)(?![a-zA-Z\p{Script=Greek}])\p{L}(?=\s)|(?<![\d.])\d+-(?=\p{L}{3})|(?<=\d)(?:st|nd|rd|th)(?!\p{L})|(?<=\s|^)[aAI](?=\s+[\p{L}\d])|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+|[;:：。！？!?।](?=\s|$)|\.(?=\s|$)|[,，、](?=\s|\p{L})|\s[—–]\s|\s{3,}|[→⇒✓✔✅☑"“”]/gu
 
 const valueLike = /[\d∞π√∅²³\ue000]|\p{L}\S*\s*[=<>≤≥≈]/u
 

@@ -105,6 +105,10 @@ const spread = (items: ReadonlyArray<Expression>): ReadonlyArray<Expression> =>
 const isNamedAlike = (items: ReadonlyArray<Expression>): boolean =>
   items.length > 1 && nameOf(items[0]!) !== undefined && items.every((item) => nameOf(item) === nameOf(items[0]!))
 
+/** Whether every item of a list assigns a value to a name: `y = 2, x = 1`. */
+const isNamed = (expression: Expression): boolean =>
+  expression.type === "list" && expression.items.every((item) => nameOf(item) !== undefined)
+
 /** Returns the items of an expression with several values, and whether their order matters. */
 const several = (
   expression: Expression,
@@ -145,7 +149,7 @@ const compareSeveral = (gold: Expression, answer: Expression, rules: Rules): Dec
       if (asSet.rung !== "none") return asSet
     }
     if (!joinsAgree(gold, answer) || (gold.type !== "list" && isOfSeveral(answer))) return no("set")
-    const isOrdered = a.isOrdered && b.isOrdered
+    const isOrdered = a.isOrdered && b.isOrdered && !(isNamed(gold) && isNamed(answer))
     return verdict(isOrdered ? inOrder(a.items, b.items, rules) : inAnyOrder(a.items, b.items, rules), "set")
   }
   if (a?.isOrdered === true && answer.type === "tuple" && isPoint(answer)) {

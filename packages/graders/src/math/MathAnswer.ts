@@ -55,14 +55,14 @@ interface Claim extends Statement {
 // -------------------------------------------------------------------------------------------------------------------
 
 const label =
-  /(?:\*\*|__)?(?<![a-zA-Z\d])(?:the\s+)?(?:final|correct|overall|right|true|actual)?\s*(?:answer|result|solution|value)s?(?:\s+set)?\s*(?:(?:\*\*|__)?\s*[:;]\s*(?:\*{1,3}|_{1,2})?|(?:,\s*(?:then|therefore|thus|hence)\s*,)?\s+(?:is|are|equals?|(?:must|should|would)\s+be|(?:comes?|turns?) (?:out )?to(?: be)?)\b(?:\s+(?:therefore|thus|then|hence|simply|just|exactly|indeed))?\s*(?:\*\*|__)?:?|\s*=(?!=)|\s+[—–-]+\s)\s*|(?:#{1,6} *(?:\*\*)?|\*\*|__)(?:final )?answer:?(?:\*\*|__)?:? *\n+\s*|(?<![^\n])[\s>*_-]*(?:final )?answer[*_:]* *\n+[=-]{3,} *\n+\s*|(?<![^\n])[>*_ -]*(?:final|ans\.?)[*_]*\s*[:=][*_]*\s*|(?<![^\n])\s*(?:⇒|→|∴|=>)\s*|(?<![^\n])ans(?:\.\s+|\)\s*)|(?<![^\n])\|\s*(?:final )?answer\s*\|\s*\n\s*\|[-: ]+\|\s*\n\s*\|\s*|####\s*/gi
+  /(?:\*\*|__)?(?<![a-zA-Z\d])(?:the\s+)?(?:final|correct|overall|right|true|actual)?\s*(?:answer|result|solution|value)s?(?:\s+set|\s+(?:to|of|for)\s+(?:the|this|our|your)\s+(?:original\s+|given\s+)?(?:question|problem|exercise|task|puzzle))?\s*(?:(?:\*\*|__)?\s*[:;➜➔⟹⇒→]\s*(?:\*{1,3}|_{1,2})?|(?:,\s*(?:then|therefore|thus|hence)\s*,)?\s+(?:is|are|equals?|(?:must|should|would)\s+be|(?:comes?|turns?) (?:out )?to(?: be)?)\b(?:\s+(?:therefore|thus|then|hence|simply|just|exactly|indeed))?\s*(?:\*\*|__)?:?|\s*=(?!=)|\s+[—–-]+\s)\s*|(?:#{1,6} *(?:\*\*)?|\*\*|__)(?:final )?answer:?(?:\*\*|__)?:? *\n+\s*|(?<![^\n])[\s>*_-]*(?:final )?(?:answer|result|solution|conclusion)[*_:]* *\n+(?:[=-]{3,}|~{5,}) *\n+\s*|(?<![^\n])[>*_ -]*(?:final|ans\.?)[*_]*\s*[:=][*_]*\s*|(?<![^\n])\s*(?:⇒|→|∴|=>)\s*|(?<![^\n])ans(?:\.\s+|\)\s*)|(?<![^\n])\|[\s*]*(?:final )?answer[\s*]*\|\s*(?:\n\s*\|[-: ]+\|\s*\n\s*\|\s*|(?=[^|\n]+\|\s*(?:\n|$)))|####\s*/gi
 
 /** The label "A: 5" on a separate line. */
 const shortLabel = /(?<![^\n])[>*_ -]*A[*_]*:[*_]*\s*/g
 
 /** Labels in other languages: "Antwort: 5", "La respuesta final es 5", "答えは5です", "Cevap 5". */
 const foreignLabel = new RegExp(
-  `(?:(?<!\\p{L})(?:(?:odp|rép|resp|risp|antw|отв|відп)\\.|${answerWords.replace(/^answer\|/, "")}|${resultWords})\\p{L}{0,8}|${joinedWords})(?:\\*\\*)?(?:\\s+\\p{L}[\\p{L}\\p{M}]*){0,2}?\\s*(?:\\*\\*)?\\s*(?:[:：=]|\\s[—–-]\\s|(?<=\\s)(?:ist|lautet|beträgt|est|es|é|è|e|är|er|is|on|jest|to|wynosi|je|este|adalah|ialah|là|είναι|равен|равна|равно|дорівнює|это|є|هو|هي|היא|הוא|হল|হলো|aynı)(?:\\s+(?:also|donc|por tanto|somit|daher|demnach|folglich|alors|ainsi|entonces|pues|quindi|dunque|allora|pertanto|tedy|proto|jadi|então|logo|portanto|dus|siis|alltså|altså|deci|zatem|więc|dakle|tehát|следовательно|значит|тогда|отже|άρα))?\\s|(?:是|为|為|は|은|는|คือ|เท่ากับ)|\\s+(?=[-−]?\\d|\\$|\\\\[([f]|\\*\\*\\d))(?:\\*\\*)?\\s*`,
+  `(?:(?<!\\p{L})(?:(?:odp|rép|resp|risp|antw|отв|відп)\\.|${answerWords.replace(/^answer\|/, "")}|${resultWords})\\p{L}{0,8}|${joinedWords})(?:\\*\\*)?(?:\\s+\\p{L}[\\p{L}\\p{M}]*){0,2}?\\s*(?:\\*\\*)?\\s*(?:[:：=]|\\s[—–-]\\s|(?<=\\s)(?:ist|lautet|beträgt|est|es|é|è|e|är|er|is|on|jest|to|wynosi|je|este|adalah|ialah|là|είναι|равен|равна|равно|дорівнює|это|є|هو|هي|היא|הוא|হল|হলো|aynı)(?:\\s+(?:also|donc|por tanto|somit|daher|demnach|folglich|alors|ainsi|entonces|pues|quindi|dunque|allora|pertanto|tedy|proto|jadi|então|logo|portanto|dus|siis|alltså|altså|deci|zatem|więc|dakle|torej|tehát|следовательно|значит|тогда|отже|άρα))?\\s|(?:是|为|為|は|은|는|คือ|เท่ากับ)|\\s+(?=[-−]?\\d|\\$|\\\\[([f]|\\*\\*\\d))(?:\\*\\*)?\\s*`,
   "giu"
 )
 
@@ -73,7 +73,7 @@ const foreignLabel = new RegExp(
 const explained = /(?:\*\*|__)\s*\((?![^()]*\b(?:or|not|maybe|perhaps|possibly|probably|guess\w*)\b)[^()]*\)[.!]?$/i
 
 /** Verbs and symbols that end a sentence after its answer, in languages with this word order. */
-const ending = /\s*(?:です|である|となります|になります|だ|입니다|이다|है|हैं|ہے|ہیں|۔|است|['’]?[dt][ıiuü]r|\||।|。)+\s*$/u
+const ending = /\s*(?:です|である|となります|になります|だ|입니다|이다|है|हैं|आहे|ஆகும்|ہے|ہیں|۔|است|[✓✔✅☑]|['’]?[dt][ıiuü]r|\||।|。)+\s*$/u
 
 /** Maximum number of marks and of labels that are read, counted from the end. */
 const maxStatements = 40
@@ -110,6 +110,7 @@ const behindLabel = (text: string, match: RegExpExecArray): (Statement & { reado
     .replace(isBoldWithin(said) ? /(?!)/ : /^(?:\*\*|__)|(?:\*{1,3}|_{1,2})[.!。]?$/g, "")
     .replace(ending, "")
     .replace(/ \((?:exact(?:ly)?|final)\)$/, "")
+    .replace(/^[a-zA-Z] ?(?:→|->|⟶) ?(?=\$)/, "")
     .replace(/^([^*]*)(?:(?<!\s)\*\*(?=\s)|(?<=\s)\*\*(?!\s)|(?<!\s)\*\*$)([^*]*)$/, "$1$2")
     .replace(/^([^()[\]]*)[)\]]$/, "$1")
   return content.trim() === "" || /^[\s>#*_]*(?:the )?(?:final )?(?:answer|result)[\s:*_]*$/i.test(content)
@@ -123,7 +124,7 @@ const labelled = (text: string): ReadonlyArray<Statement & { readonly from: numb
     .flatMap((match) => behindLabel(text, match) ?? [])
 
 const reversed =
-  /(?<![^\s(])(\$[^$\n]{1,80}\$|-?\d[\d.,/]*|\*\*[^*\n]{1,40}\*\*) (?:(?:is|must be) (?:thus |therefore |hence )?|as )(?:(?:the|my|our) (?:final |correct |right )?answer\b(?! (?:to|of|for))|what (?:the (?:question|problem|task) (?:asks|asked|wants|wanted)|(?:we|you) (?:want|wanted|need|needed|were (?:looking|asked) for)))|(?<![^\n])(-?\d[\d.,/]*) it is\b/gi
+  /(?<![^\s(])(\$[^$\n]{1,80}\$|-?\d[\d.,/]*|\*\*[^*\n]{1,40}\*\*) (?:(?:is|must be) (?:thus |therefore |hence )?|as )(?:(?:the|my|our) (?:final |correct |right )?answer\b(?! (?:to|of|for))|what (?:the (?:question|problem|task) (?:asks|asked|wants|wanted)|(?:we|you) (?:want|wanted|need|needed|were (?:looking|asked) for)))|(?<![^\n])(\$[^$\n]{1,80}\$|-?\d[\d.,/]*) it is\b/gi
 
 /** Finds answers that precede their label: "5 is the answer". */
 const before = (text: string): ReturnType<typeof labelled> =>
@@ -311,6 +312,10 @@ const decided = (text: string, plain: string, claims: ReadonlyArray<Claim>): Cla
 const endMark =
   /(?<=\S)(?:\s|\$|\\\(|\\hfill)*(?:\\blacksquare|\\square|\\Box|\\qed(?:here|symbol)?|\\checkmark|\bQ\.\s?E\.\s?D\.?|\bQED\.?|[∎■□◼▪]|(?<=\d\s*)#|\\end\{proof\}|\(End of proof\)|\bDone\.|(?<=\n\s*)(?:-{3,}|\*{3,}|#{1,6}))[\s$\\)]*$/
 
+/** A mark at the end of a proof, behind its last sentence. */
+const endMarkWithin =
+  /(?<=[.!。$)\]])[ \t\n]*(?:[$]\\(?:blacksquare|square|Box|qed)[$]|\\\(\\(?:blacksquare|square|Box|qed)\\\)|[∎■]|\bQ\.?E\.?D\b\.?)(?=\s*(?:\n|$))/g
+
 /** Statements of confidence after an answer, if the stated confidence is at least 50 %. */
 const confidence =
   /(?<=\S)\s*\n[\s*_>-]*(?:overall |my )?(?:confidence|certainty)(?: level| score)?[*_]*\s*[:=][*_\s]*(?:very |quite |fairly )?(?:high|full|certain|complete|medium|moderate|(?:0?\.[5-9]\d*|1(?:\.0+)?|(?:[5-9]\d|100)(?:\.\d+)?\s?%|[6-9](?:\.\d+)?\s?\/\s?10|10\s?\/\s?10|[45]\s?\/\s?5)(?![\d.]))[^\n\d]{0,20}$/i
@@ -327,7 +332,8 @@ const withoutTail = (text: string): string =>
     .replace(/(?<=\S)\s+I hope (?:it|this|that)\b[^.\n]{0,40}\.?$/i, "")
 
 /** Removes a mark at the end of a proof. Only the last characters are searched, because the mark is short. */
-const withoutEndMark = (text: string): string => {
+const withoutEndMark = (written: string): string => {
+  const text = written.replace(endMarkWithin, "")
   const from = Math.max(0, text.length - 60)
   const cut = text.slice(0, from) + text.slice(from).replace(endMark, "")
   const isOpen = cut !== text && (cut.match(/(?<!\\)\$/g)?.length ?? 0) % 2 === 1

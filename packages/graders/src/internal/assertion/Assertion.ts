@@ -9,7 +9,7 @@ import { answerWords, joinedWords, resultWords } from "../answerWords.ts"
 import { because } from "./because.ts"
 import { isAmount, isCommitted, isCommittedAbroad, isEnglishAmount, isSubject } from "./commitment.ts"
 import * as English from "./english.ts"
-import { isEnglish, patternsIn } from "./languages.ts"
+import { isEnglish, isStatedPlainly, patternsIn } from "./languages.ts"
 import {
   bound,
   complement,
@@ -171,7 +171,9 @@ const isDoubtedAbroad = (said: string, behind: string, around: string): boolean 
   const before = plainBefore(said)
   if (wish.test(before)) return true
   const clause = /^[^,，、;،]*/.exec(behind)![0].replace(comparing, " ")
-  return patternsIn(around).some(({ condition, doubt, retraction }) => {
+  // The text around the sentence may be in another language.
+  const patterns = new Set([...patternsIn(around), ...patternsIn(`${before} ${behind}`, false)])
+  return [...patterns].some(({ condition, doubt, retraction }) => {
     for (const { end, index } of [...doubt.find(before), ...condition.find(before)]) {
       const until = supposing.test(before.slice(index, end)) ? "conclusion" : "comma"
       if (!isFreed(before.slice(end), until)) return true
@@ -363,6 +365,8 @@ export const isAsserted = (text: string, { end, start }: Span, isMark = false): 
   const { mark, said } = sentenceBehind(text, end)
   if (/[?？؟]/.test(mark)) return false
   if (isDoubted(before) || isDenied(said) || trailing.test(text.slice(end, end + 24))) return false
+  const isPlain = isStatedPlainly(`${before} ${said}`)
+  if (isPlain !== undefined) return isPlain
   const predicate = /^[\s□.*_)\]}$]*(?:is|was|are|seems?|looks?)\s+(\w+)/.exec(said)?.[1]
   if (predicate !== undefined && !English.predicates.has(predicate.toLowerCase())) return false
   const held = before.slice(lastTurn(before))
@@ -395,7 +399,9 @@ export const isAsserted = (text: string, { end, start }: Span, isMark = false): 
     if (/\p{L}/u.test(held) && !languages[0]!.isVerbFirst && hearsay(`${held}${sign}${said}`).length > 0) return false
   }
   const isBare = !/\p{L}/u.test(before)
-  if (isBare && wordsIn(previous) <= 6 && !/[□\d]/.test(previous) && English.absence.test(previous)) return false
+  const isReply = /^\W*no,? (?:that|this|it|because|since|as)\b/i.test(previous)
+  if (isBare && !isReply && wordsIn(previous) <= 6 && !/[□\d]/.test(previous) && English.absence.test(previous))
+    return false
   const isTurn = /^[\s*_]*(?:but|however|then|so|now|finally|still|yet|nevertheless|after)\b/i.test(before)
   if (English.refusal.test(previous) && !isTurn && !/^[\s*_]*(?:but|at first|initially)/i.test(previous)) return false
   return !isDoubtedAbroad(
@@ -405,9 +411,10 @@ export const isAsserted = (text: string, { end, start }: Span, isMark = false): 
   )
 }
 
-/** Whether the words after a labeled value deny it, in other languages: "Cevap 24 değildir". */
+/** Whether the words of a label or after its value deny it, in other languages: "Cevap 24 değildir". */
 export const isDeniedAbroad = (around: string, behind: string): boolean => {
   const clause = /^[^,،;(]*/.exec(behind)![0]
+  if (isStatedPlainly(masked(around, [])) === false) return true
   return (
     /\p{L}/u.test(clause) &&
     !joinedScript.test(behind) &&
@@ -472,7 +479,9 @@ const hasHarm = (tail: string, inEnglish: boolean): boolean => {
     if (contrary.test(sentence) && English.negative.test(sentence.replace(contrary, "")) && !/[□\d]/.test(sentence))
       return true
     if (objection.test(sentence) && !English.restored.test(tail.slice(begin))) return true
-    if (inEnglish ? isHarmful(sentence, mark) : isShort(sentence) && !isHarmless(sentence, mark)) return true
+    const isUnread = !inEnglish && isStatedPlainly(sentence) === false
+    if (inEnglish ? isHarmful(sentence, mark) : (isUnread || isShort(sentence)) && !isHarmless(sentence, mark))
+      return true
   }
   return false
 }

@@ -69,13 +69,13 @@ export const doubts: ReadonlyArray<Doubts> = [
   ),
   // Portuguese
   spaced(
-    "à primeira vista|impossível|improvável|dificilmente|ninguém|dúvid\\p{L}*|daria|valeria|teria|resultaria|apost\\p{L}*|tentad\\p{L}*|indecis\\p{L}*|hesit\\p{L}*|demais|não|nunca|jamais|nem|nenhum\\p{L}*|talvez|provavelmente|possivelmente|poderia|pode ser|seria|seja|fosse|será|supon\\p{L}*|supor|suponh\\p{L}*|assum\\p{L}*|imagin\\p{L}*|hipótese|conjectur\\p{L}*|adivinh\\p{L}*|palpite|chut\\p{L}*|descart\\p{L}*|exclu\\p{L}*|elimin\\p{L}*|rejeit\\p{L}*|absurdo|exemplo|formato|forma|escrev\\p{L}*|coloque|em vez|exceto|pelo menos|no (?:máximo|mínimo)|menos|mais (?:de|que)|(?:menor|maior) (?:que|do que|ou igual)|duvido|errad\\p{L}*",
+    "non|supoñ\\p{L}*|à primeira vista|impossível|improvável|dificilmente|ninguém|dúvid\\p{L}*|daria|valeria|teria|resultaria|apost\\p{L}*|tentad\\p{L}*|indecis\\p{L}*|hesit\\p{L}*|demais|não|nunca|jamais|nem|nenhum\\p{L}*|talvez|provavelmente|possivelmente|poderia|pode ser|seria|seja|fosse|será|supon\\p{L}*|supor|suponh\\p{L}*|assum\\p{L}*|imagin\\p{L}*|hipótese|conjectur\\p{L}*|adivinh\\p{L}*|palpite|chut\\p{L}*|descart\\p{L}*|exclu\\p{L}*|elimin\\p{L}*|rejeit\\p{L}*|absurdo|exemplo|formato|forma|escrev\\p{L}*|coloque|em vez|exceto|pelo menos|no (?:máximo|mínimo)|menos|mais (?:de|que)|(?:menor|maior) (?:que|do que|ou igual)|duvido|errad\\p{L}*",
     "se|caso|quando",
     "errad\\p{L}*|erro|errei|incorret\\p{L}*|fals[ao]|enganei|equivo\\p{L}*|não (?:é|está|pode|funciona|serve|satisfaz|sei|consigo|consegui|tenho|estou)|impossível|contradi\\p{L}*|retiro|retrato|anulo|esqueça|ignor\\p{L}*|desconsider\\p{L}*|amb[ao]s|as duas|os dois|correção"
   ),
   // Dutch
   spaced(
-    "eerste gezicht|onmogelijk|nauwelijks|nergens|niemand|twijfel\\p{L}*|wed|vermoed\\p{L}*|vermoedelijk|zou(?:den)?|te (?:groot|klein)|niet|nooit|geen|noch|misschien|wellicht|waarschijnlijk|mogelijk|zou|kan zijn|stel|veronderstel\\p{L}*|aangenomen|neem aan|gok\\p{L}*|raad|schatting|uitsluiten|uitgesloten|verwerp\\p{L}*|wegstrepen|voorbeeld\\p{L}*|bijv\\p{L}*|formaat|vorm|schrijf|noteer|vul|in plaats|behalve|minstens|hoogstens|minder|meer dan|(?:groter|kleiner) dan|betwijfel|foute?",
+    "gestel|eerste gezicht|onmogelijk|nauwelijks|nergens|niemand|twijfel\\p{L}*|wed|vermoed\\p{L}*|vermoedelijk|zou(?:den)?|te (?:groot|klein)|niet|nooit|geen|noch|misschien|wellicht|waarschijnlijk|mogelijk|zou|kan zijn|stel|veronderstel\\p{L}*|aangenomen|neem aan|gok\\p{L}*|raad|schatting|uitsluiten|uitgesloten|verwerp\\p{L}*|wegstrepen|voorbeeld\\p{L}*|bijv\\p{L}*|formaat|vorm|schrijf|noteer|vul|in plaats|behalve|minstens|hoogstens|minder|meer dan|(?:groter|kleiner) dan|betwijfel|foute?",
     "als|indien|of het|wanneer",
     "fout\\p{L}*|verkeerd|onjuist|vergist|vergissing|klopt niet|niet (?:juist|goed|correct|zeker|waar|mogelijk|oplossen)|onmogelijk|tegenspraak|neem (?:dat |het )?terug|trek|vergeet|negeer|weet (?:ik )?(?:het )?niet|kon|geen (?:idee|antwoord|oplossing)|beide|correctie|nee"
   ),
@@ -105,7 +105,7 @@ export const doubts: ReadonlyArray<Doubts> = [
   ),
   // Croatian, Serbian, Slovene, in Latin letters
   spaced(
-    "ne|nema|nemoguće|teško|jedva|nikako|sumnja\\p{L}*|nisam|nismo|bi|bih|bismo|kladim|pogađa\\p{L}*|nagađ\\p{L}*|čini se|navodno|izgleda|na prvi pogled|recimo|zamisli\\p{L}*|dokaži\\p{L}*|dokazati|pokaži\\p{L}*|prevelik\\p{L}*|premal\\p{L}*|umesto|manje|više od|veće od|manji od|veći od|nije|nikada|možda|vjerojatno|verovatno|pretpostav\\p{L}*|predpostav\\p{L}*|isključ\\p{L}*|izključ\\p{L}*|odbac\\p{L}*|primjer\\p{L}*|primer\\p{L}*|oblik\\p{L}*|napiši\\p{L}*|napišite|umjesto|barem|najviše|mogao|mogla|moglo|ni",
+    "denimo|ne|nema|nemoguće|teško|jedva|nikako|sumnja\\p{L}*|nisam|nismo|bi|bih|bismo|kladim|pogađa\\p{L}*|nagađ\\p{L}*|čini se|navodno|izgleda|na prvi pogled|recimo|zamisli\\p{L}*|dokaži\\p{L}*|dokazati|pokaži\\p{L}*|prevelik\\p{L}*|premal\\p{L}*|umesto|manje|više od|veće od|manji od|veći od|nije|nikada|možda|vjerojatno|verovatno|pretpostav\\p{L}*|predpostav\\p{L}*|isključ\\p{L}*|izključ\\p{L}*|odbac\\p{L}*|primjer\\p{L}*|primer\\p{L}*|oblik\\p{L}*|napiši\\p{L}*|napišite|umjesto|barem|najviše|mogao|mogla|moglo|ni",
     "ako|kad bi|če|da li|je li",
     "pogriješi\\p{L}*|zabuna|oprosti\\p{L}*|ispravljam|zaboravi\\p{L}*|ne (?:vrijedi|važi|može|zadovoljava|odgovara|valja|stoji|razumijem|mogu)|nisam siguran|nisam sigurna|proturječ\\p{L}*|protivreč\\p{L}*|poništavam|krivo|loše|obadva|i jedno i drugo|pogreš\\p{L}*|pogreška|greška|netočn\\p{L}*|netačn\\p{L}*|napačn\\p{L}*|krivo|nije|ne znam|nisam|nemoguće|kontradikcij\\p{L}*|povlačim|zanemari\\p{L}*|oba|obje|ispravak"
   ),
@@ -201,7 +201,7 @@ export const doubts: ReadonlyArray<Doubts> = [
   ),
   // Hindi, Marathi
   begun(
-    "मेरे ख्याल|मेरे विचार|असंभव|असम्भव|नामुमकिन|मुश्किल|लगता|शक |संदेह|शर्त|कदाचित|संभवतः|मानो|यदि|अगर|कल्पना|दावा|सिद्ध|होती|होता|हो ही नहीं|न तो|नहि|कहता|कहते|साबित|पहली नज़र|बहुत (?:बड़ा|छोटा)|नहीं|न ही|शायद|संभव|सम्भव|हो सकता|मान लीजिए|मान लें|माना |मान लो|कल्पना|अनुमान|अंदाज|बाहर|खारिज|निकाल सकते|उदाहरण|जैसे|प्रारूप|रूप में|लिखें|लिखिए|के बजाय|सिवाय|कम से कम|अधिक से अधिक|से कम|से अधिक|संदेह|गलत|क्या ",
+    "समजा|मेरे ख्याल|मेरे विचार|असंभव|असम्भव|नामुमकिन|मुश्किल|लगता|शक |संदेह|शर्त|कदाचित|संभवतः|मानो|यदि|अगर|कल्पना|दावा|सिद्ध|होती|होता|हो ही नहीं|न तो|नहि|कहता|कहते|साबित|पहली नज़र|बहुत (?:बड़ा|छोटा)|नहीं|न ही|शायद|संभव|सम्भव|हो सकता|मान लीजिए|मान लें|माना |मान लो|कल्पना|अनुमान|अंदाज|बाहर|खारिज|निकाल सकते|उदाहरण|जैसे|प्रारूप|रूप में|लिखें|लिखिए|के बजाय|सिवाय|कम से कम|अधिक से अधिक|से कम|से अधिक|संदेह|गलत|क्या ",
     "अगर|यदि|होता",
     "ग़लती|भूल गया|भूल गई|चूक|माफ|क्षमा|मेल नहीं|संतुष्ट नहीं|लागू नहीं|नहीं बनता|ठीक नहीं|रद्द|छोड़ दीजिए|छोड़ दें|विरोध|निश्चित नहीं|यकीन नहीं|पक्का नहीं|मालूम नहीं|गलत|ग़लत|गलती|त्रुटि|सही नहीं|नहीं (?:है|हो|कर|जानता|पता)|असंभव|विरोधाभास|वापस लेता|अनदेखा|हल नहीं|पता नहीं|दोनों|सुधार"
   ),

@@ -40,6 +40,57 @@ const letters: ReadonlyArray<readonly [index: number, letters: RegExp]> = [
   [14, /[đươạảấầậểếềệịọỏốồộớờợụủứừự]/]
 ]
 
+/**
+ * The words with which an answer is stated, in languages whose denials and doubts are not listed. In these languages,
+ * any other word may be one.
+ */
+const plain: ReadonlyArray<string> = [
+  // Lithuanian, Latvian, Estonian
+  "atsakymas galutinis rezultatas yra lygus lygi taigi todėl vadinasi ieškoma reikšmė skaičius gauname teisingas",
+  "atbilde galīgā rezultāts ir vienāda vienāds tātad tāpēc meklētā vērtība skaitlis iegūstam pareizā",
+  "vastus lõplik lõppvastus tulemus on võrdub seega järelikult otsitav väärtus arv saame õige",
+  // Icelandic, Basque, Catalan, Albanian
+  "svarið svar lokasvarið er því þar með gildið niðurstaðan rétt",
+  "erantzuna emaitza azken beraz da bada balioa bilatutako zuzena",
+  "la resposta és el resultat final per tant valor buscat correcta obtenim doncs solució",
+  "përgjigjja përgjigja është rezultati përfundimtar pra prandaj vlera kërkuar e saktë",
+  // Welsh, Irish, Maltese, Esperanto, Latin
+  "yr ateb yw felly y canlyniad terfynol gwerth cywir",
+  "is é an freagra mar sin deiridh toradh",
+  "it-tweġiba hija għalhekk ir-riżultat finali huwa",
+  "la respondo estas do rezulto fina tial valoro ĝusta serĉata",
+  "responsum est ergo igitur solutio valor quaesitus itaque",
+  // Azerbaijani, Uzbek, Kazakh, Mongolian
+  "cavab nəticə bərabərdir deməli beləliklə axtarılan qiymət son düzgün",
+  "javob demak natija teng yakuniy to'g'ri qiymat izlanayotgan shuning uchun",
+  "жауабы жауап сонымен демек нәтиже тең соңғы мәні",
+  "хариулт хариу тиймээс нь байна эцсийн утга",
+  // Haitian, Yoruba, Hausa, Igbo, Zulu, Somali
+  "repons lan se kidonk final la rezilta",
+  "ìdáhùn idahun náà ni nítorí náà ìkẹyìn",
+  "amsar amsa ita ce ita ƙarshe saboda haka",
+  "azịza ya bụ azịza ikpeazụ ya mere",
+  "impendulo ithi ngakho yokugcina umphumela ngu",
+  "jawaabtu waa marka natiijada ugu dambaysa",
+  // Tamil, Telugu, Kannada, Malayalam, Gujarati, Punjabi, Sinhala
+  "விடை பதில் இறுதி எனவே ஆகவே ஆகும் மதிப்பு முடிவு தேவையான சரியான",
+  "సమాధానం జవాబు తుది కాబట్టి అందువల్ల విలువ ఫలితం అవుతుంది కావలసిన సరైన",
+  "ಉತ್ತರ ಅಂತಿಮ ಆದ್ದರಿಂದ ಆಗಿದೆ ಮೌಲ್ಯ ಫಲಿತಾಂಶ ಸರಿಯಾದ",
+  "ഉത്തരം അന്തിമ അതിനാൽ ആണ് ആകുന്നു മൂല്യം ഫലം ശരിയായ",
+  "જવાબ ઉત્તર અંતિમ તેથી આથી છે મૂલ્ય પરિણામ સાચો",
+  "ਜਵਾਬ ਉੱਤਰ ਅੰਤਿਮ ਇਸ ਲਈ ਹੈ ਨਤੀਜਾ ਮੁੱਲ ਸਹੀ",
+  "පිළිතුර අවසාන එබැවින් වේ අගය ප්‍රතිඵලය නිවැරදි",
+  // Georgian, Armenian, Amharic, Khmer, Lao, Burmese
+  "პასუხი პასუხია საბოლოო ამიტომ მაშასადამე არის უდრის მნიშვნელობა სწორი",
+  "պատասխան պատասխանը վերջնական է ուրեմն հետևաբար արժեքը հավասար ճիշտ արդյունքը",
+  "መልሱ መልስ ነው ስለዚህ የመጨረሻው ውጤቱ ትክክለኛው",
+  "ចម្លើយ ចម្លើយគឺ គឺ ដូច្នេះ ដូច្នេះចម្លើយគឺ ចុងក្រោយ",
+  "ຄຳຕອບ ຄຳຕອບແມ່ນ ແມ່ນ ດັ່ງນັ້ນ ສຸດທ້າຍ",
+  "အဖြေ အဖြေမှာ အဖြေသည် ဖြစ်သည် ထို့ကြောင့် နောက်ဆုံး"
+]
+
+const plainWords = plain.map((words) => new Set(words.split(" ")))
+
 const words = new Map<string, Array<number>>()
 for (const [index, list] of common.entries()) {
   for (const word of new Set(list.split(" "))) words.set(word, [...(words.get(word) ?? []), index])
@@ -104,11 +155,14 @@ const patternsOf = (index: number): Patterns => {
 /** Matches a letter outside the English alphabet. */
 const foreign = /[^\u0020-\u007e\s□]/
 
+const wordsIn = (text: string): ReadonlyArray<string> =>
+  Array.from(text.toLowerCase().matchAll(/[\p{L}\p{M}\p{Cf}'-]{1,24}/gu), ([word]) => word)
+
 /** How many of the words of a text are common in each language, and in English. */
 const countsOf = (text: string) => {
   const counts: Array<number> = common.map(() => 0)
   let [inEnglish, all] = [0, 0]
-  for (const [word] of text.toLowerCase().matchAll(/[\p{L}\p{M}'-]{1,24}/gu)) {
+  for (const word of wordsIn(text)) {
     all++
     if (english.has(word)) inEnglish++
     for (const index of words.get(word) ?? []) counts[index]!++
@@ -123,11 +177,33 @@ export const isEnglish = (text: string): boolean => {
   return inEnglish > most && !scripts.some((script) => script.test(text))
 }
 
-/** Returns the patterns of the languages other than English that a text may contain. */
-export const patternsIn = (text: string): ReadonlyArray<Patterns> => {
+/** Matches letters of scripts without a language in `doubts`. */
+const unread = new RegExp(
+  `(?!\\p{Lm}|\\p{Script=Latin}|${scripts.map(({ source }) => source.replace("{2}", "")).join("|")})\\p{L}`,
+  "u"
+)
+
+/**
+ * Whether a sentence states an answer in a language whose denials are not listed: `undefined` if the sentence is in
+ * another language, and `false` if it contains a word that may be a denial.
+ */
+export const isStatedPlainly = (sentence: string): boolean | undefined => {
+  const { inEnglish, most } = countsOf(sentence)
+  const all = wordsIn(sentence)
+  const counts = plainWords.map((list) => all.filter((word) => list.has(word)).length)
+  const best = Math.max(...counts)
+  if (!unread.test(sentence) && (best === 0 || best <= Math.max(most, inEnglish))) return undefined
+  return counts.includes(all.length)
+}
+
+/**
+ * Returns the patterns of the languages other than English that a text may contain. If no word is known, it may be in
+ * any language.
+ */
+export const patternsIn = (text: string, isGuessed = true): ReadonlyArray<Patterns> => {
   const { all, counts, inEnglish, most } = countsOf(text)
   const isNoted = (count: number) => count > 0 && 2 * count >= most && 2 * count >= inEnglish
-  const isUnknown = most === 0 && inEnglish === 0 && all > 0
+  const isUnknown = isGuessed && most === 0 && inEnglish === 0 && all > 0
   const latin = counts.flatMap((count, index) => (isNoted(count) || isUnknown ? [index] : []))
   const others = !foreign.test(text)
     ? []
