@@ -115,14 +115,14 @@ export const withMixed = (text: string): string =>
   })
 
 const onlyNumeral = new RegExp(
-  `^(?:\\\\text\\s*\\{)?\\s*(?:minus |negative )?(?:an? )?(?:${numeral}|${numeral}[\\s-]+${part}|${part}|${numeral} and (?:a|one|two|three|four) ${part})\\s*\\}?[.!]?$`,
+  `^(?:[\\s$]|\\\\[[(])*(?:\\\\text\\s*\\{)?\\s*(?:minus |negative )?(?:an? )?(?:${numeral}|${numeral}[\\s-]+${part}|${part}|${numeral} and (?:a|one|two|three|four) ${part})\\s*\\}?(?:[\\s$.!]|\\\\[\\])])*$`,
   "i"
 )
 
 /** Converts an answer that consists only of number words to digits. Other answers are returned unchanged. */
 export const numeralOf = (text: string): string => {
   if (!onlyNumeral.test(text)) return text
-  const bare = text.replace(/^\\text\s*\{|[}.!]+$/g, "")
+  const bare = text.replace(/^(?:[\s$]|\\[[(])*(?:\\text\s*\{)?|(?:[}.!\s$]|\\[\])])+$/g, "")
   const positive = bare.replace(/^\s*(?:minus|negative) /i, "")
   if (positive !== bare) return /^\d/.test(numeralOf(positive)) ? `-${numeralOf(positive)}` : text
   const plain = bare.replace(/^\s*an? (?=\S+$)/i, "").trim()

@@ -425,9 +425,19 @@ const renamed = (expression: Expression, from: string, to: string): Expression =
     return value?.type === "symbol" && value.name === from ? { ...value, name: to } : value
   })
 
+/** Returns the only integer name in multiples of π, whose condition a gold answer leaves out: `x = \frac{\pi}{4} + k\pi`. */
+const impliedParameterOf = (expression: Expression): string | undefined => {
+  const names = hasPi(expression) ? variables(expression).filter((name) => /^[kmn]$/.test(name)) : []
+  return names.length === 1 ? names[0] : undefined
+}
+
 /** Renames the integer parameter of an answer to the gold answer's name for it. */
-const withParameterOf = (gold: Expression, answer: Expression): Expression => {
-  const [to, from] = [parameterOf(gold), parameterOf(answer)]
+const withParameterOf = (gold: Expression, given: Expression): Expression => {
+  const implied = parameterOf(gold) === undefined ? impliedParameterOf(gold) : undefined
+  const isShort = implied !== undefined && given.type === "list" && parameterOf(given) !== undefined
+  const answer = isShort ? given.items[0]! : given
+  const to = implied ?? parameterOf(gold)
+  const from = implied === undefined ? parameterOf(answer) : isShort ? parameterOf(given) : impliedParameterOf(answer)
   return to === undefined || from === undefined || from === to || variables(answer).includes(to)
     ? answer
     : renamed(answer, from, to)

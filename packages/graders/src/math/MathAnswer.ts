@@ -55,7 +55,7 @@ interface Claim extends Statement {
 // -------------------------------------------------------------------------------------------------------------------
 
 const label =
-  /(?:\*\*|__)?(?<![a-zA-Z\d])(?:the\s+)?(?:final|correct|overall|right|true|actual)?\s*(?:answer|result|solution|value)s?(?:\s+set|\s+(?:to|of|for)\s+(?:the|this|our|your)\s+(?:original\s+|given\s+)?(?:question|problem|exercise|task|puzzle))?\s*(?:(?:\*\*|__)?\s*[:;➜➔⟹⇒→]\s*(?:\*{1,3}|_{1,2})?|(?:,\s*(?:then|therefore|thus|hence)\s*,)?\s+(?:is|are|equals?|(?:must|should|would)\s+be|(?:comes?|turns?) (?:out )?to(?: be)?)\b(?:\s+(?:therefore|thus|then|hence|simply|just|exactly|indeed))?\s*(?:\*\*|__)?:?|\s*=(?!=)|\s+[—–-]+\s)\s*|(?:#{1,6} *(?:\*\*)?|\*\*|__)(?:final )?answer:?(?:\*\*|__)?:? *\n+\s*|(?<![^\n])[\s>*_-]*(?:final )?(?:answer|result|solution|conclusion)[*_:]* *\n+(?:[=-]{3,}|~{5,}) *\n+\s*|(?<![^\n])[>*_ -]*(?:final|ans\.?)[*_]*\s*[:=][*_]*\s*|(?<![^\n])\s*(?:⇒|→|∴|=>)\s*|(?<![^\n])ans(?:\.\s+|\)\s*)|(?<![^\n])\|[\s*]*(?:final )?answer[\s*]*\|\s*(?:\n\s*\|[-: ]+\|\s*\n\s*\|\s*|(?=[^|\n]+\|\s*(?:\n|$)))|####\s*/gi
+  /(?:\*\*|__)?(?<![a-zA-Z\d])(?:the\s+)?(?:final|correct|overall|right|true|actual)?\s*(?:answer|result|solution|value)s?(?:\s+set|\s+(?:to|of|for)\s+(?:the|this|our|your)\s+(?:original\s+|given\s+)?(?:question|problem|exercise|task|puzzle))?\s*(?:(?:\*{1,3}|__)?\s*[:;➜➔⟹⇒→]\s*(?:\*{1,3}|_{1,2})?|(?:,\s*(?:then|therefore|thus|hence)\s*,)?\s+(?:is|are|equals?|(?:must|should|would)\s+be|(?:comes?|turns?) (?:out )?to(?: be)?)\b(?:\s+(?:therefore|thus|then|hence|simply|just|exactly|indeed))?\s*(?:\*\*|__)?:?|\s*=(?!=)|\s+[—–-]+\s)\s*|(?:#{1,6} *(?:\*\*)?|\*\*|__)(?:final )?answer:?(?:\*\*|__)?:? *\n+\s*|(?<![^\n])[\s>*_-]*(?:final )?(?:answer|result|solution|conclusion)[*_:]* *\n+(?:[=-]{3,}|~{5,}) *\n+\s*|(?<![^\n])[>*_ -]*(?:final|ans\.?)[*_]*\s*[:=][*_]*\s*|(?<![^\n])\s*(?:⇒|→|∴|=>)\s*|(?<![^\n])ans(?:\.\s+|\)\s*)|(?<![^\n])\|[\s*]*(?:final )?answer[\s*]*\|\s*(?:\n\s*\|[-: ]+\|\s*\n\s*\|\s*|(?=[^|\n]+\|\s*(?:\n|$)))|####\s*/gi
 
 /** The label "A: 5" on a separate line. */
 const shortLabel = /(?<![^\n])[>*_ -]*A[*_]*:[*_]*\s*/g
@@ -73,7 +73,8 @@ const foreignLabel = new RegExp(
 const explained = /(?:\*\*|__)\s*\((?![^()]*\b(?:or|not|maybe|perhaps|possibly|probably|guess\w*)\b)[^()]*\)[.!]?$/i
 
 /** Verbs and symbols that end a sentence after its answer, in languages with this word order. */
-const ending = /\s*(?:です|である|となります|になります|だ|입니다|이다|है|हैं|आहे|ஆகும்|ہے|ہیں|۔|است|[✓✔✅☑]|['’]?[dt][ıiuü]r|\||।|。)+\s*$/u
+const ending =
+  /\s*(?:です|である|となります|になります|だ|입니다|이다|है|हैं|आहे|ஆகும்|ہے|ہیں|۔|است|(?![✗✘❌✖❎🚫⛔👎🤔🤷❓❔⁉😅😬🙃])(?:\p{Emoji_Presentation}|[✓✔☑])|['’]?[dt][ıiuü]r|\||।|。)+\s*$/u
 
 /** Maximum number of marks and of labels that are read, counted from the end. */
 const maxStatements = 40
@@ -105,6 +106,7 @@ const behindLabel = (text: string, match: RegExpExecArray): (Statement & { reado
   }
   const said = sentence(quote === -1 ? rest.slice(lead) : rest.slice(lead, lead + quote))
   const content = said
+    .replace(/^\*([^*\n]+)\*\.?$/, "$1")
     .replace(explained, "")
     .replace(ending, "")
     .replace(isBoldWithin(said) ? /(?!)/ : /^(?:\*\*|__)|(?:\*{1,3}|_{1,2})[.!。]?$/g, "")
@@ -310,11 +312,11 @@ const decided = (text: string, plain: string, claims: ReadonlyArray<Claim>): Cla
 // -------------------------------------------------------------------------------------------------------------------
 
 const endMark =
-  /(?<=\S)(?:\s|\$|\\\(|\\hfill)*(?:\\blacksquare|\\square|\\Box|\\qed(?:here|symbol)?|\\checkmark|\bQ\.\s?E\.\s?D\.?|\bQED\.?|[∎■□◼▪]|(?<=\d\s*)#|\\end\{proof\}|\(End of proof\)|\bDone\.|(?<=\n\s*)(?:-{3,}|\*{3,}|#{1,6}))[\s$\\)]*$/
+  /(?<=\S)(?:\s|\$|\\\(|\\hfill)*(?:\\blacksquare|\\square|\\Box|\\qed(?:here|symbol)?|\\checkmark|\bQ\.\s?E\.\s?D\.?|\bQED\.?|\b[Qq]uod erat (?:demonstrandum|faciendum)\.?|[∎■□◼▪]|(?<=\d\s*)#|\\end\{proof\}|\(End of proof\)|\bDone\.|(?<=\n\s*)(?:-{3,}|\*{3,}|#{1,6}))[\s$\\)]*$/
 
 /** A mark at the end of a proof, behind its last sentence. */
 const endMarkWithin =
-  /(?<=[.!。$)\]])[ \t\n]*(?:[$]\\(?:blacksquare|square|Box|qed)[$]|\\\(\\(?:blacksquare|square|Box|qed)\\\)|[∎■]|\bQ\.?E\.?D\b\.?)(?=\s*(?:\n|$))/g
+  /(?<=[.!。$)\]])[ \t\n]*(?:[$]\\(?:blacksquare|square|Box|qed)[$]|\\\(\\(?:blacksquare|square|Box|qed)\\\)|[∎■]|\bQ\.?E\.?D\b\.?|\bquod erat (?:demonstrandum|faciendum)\.?)(?=\s*(?:\n|$))/gi
 
 /** Statements of confidence after an answer, if the stated confidence is at least 50 %. */
 const confidence =
@@ -327,7 +329,7 @@ const withoutTail = (text: string): string =>
   text
     .replace(/(?<=\S)\s*<\|[\s\S]*$/, "")
     .replace(confidence, "")
-    .replace(/(?<=\S)\s*(?:←|<-+|⟵)\s*(?:the |my |our )?(?:final )?answer\W*$/i, "")
+    .replace(/(?<![^\n])([^\n]{1,80}?)\s*(?:←|<-+|⟵)\s*(?:the |my |our )?(?:final )?answer\W*(?=\n|$)/gi, "Answer: $1")
     .replace(/(?<=\S)\s*(?:(?![✗✘❌✖❎🚫⛔👎🤔🤷❓❔⁉😅😬🙃\d#*])\p{Emoji}\uFE0F?|✓)+\s*$/u, "")
     .replace(/(?<=\S)\s+I hope (?:it|this|that)\b[^.\n]{0,40}\.?$/i, "")
 

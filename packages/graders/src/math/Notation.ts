@@ -167,6 +167,11 @@ const plainSpelling: ReadonlyArray<Rule> = [
   [/(?<=^\d[\dA-F]*)\s*(?:\\text\s*\{)?\s*\(?(?:in )?base[ -](\w+)\)?\s*\}?$/g, "_{$1}"],
   [/\(\s*mod\s+([^()]*)\)/g, "\\pmod{$1}"],
   [/(?<=\d)(?:\s+[xX]\s+|[xX])(?=10\s*\^)/g, "*"],
+  [/\\(?:R|reals)(?![a-zA-Z])|\\text\s*\{\s*(?:the set of )?all real(?: number)?s\s*\}/g, "\\mathbb{R}"],
+  [
+    /\\text\s*\{\s*,?\s*(?:for |where |with )?(?:any |all |every |each )?integers?\s*(?:\}\s*([kmn])|\s([kmn])\s*\})$/g,
+    (_, first, second) => `, ${first ?? second} \\in \\mathbb{Z}`
+  ],
   [/(\\mathbb\s*(?:\{\s*[RZ]\s*\}|[RZ]))\s*-\s*(?=\\\{)/g, "$1 \\setminus "],
   [/<=/g, "≤"],
   [/>=/g, "≥"],
@@ -300,12 +305,16 @@ const dollars = (text: string): string => {
 }
 
 const system =
-  /^(?:\\left\s*\\\{|\\left\.)?\s*\\begin\s*\{(cases|aligned|align\*?|gathered|split|array)\}(?:\{[^{}]*\})?([\s\S]*)\\end\s*\{\1\}\s*(?:\\right\s*\.?)?$/
+  /^(?:\\left\s*\\\{|\\left\.)?\s*\\begin\s*\{(cases|aligned|align\*?|gathered|split)\}([\s\S]*)\\end\s*\{\1\}\s*(?:\\right\s*\.?)?$/
+
+/** Matches pieces or equations in an array with a brace on the left. */
+const pieces = /\\left\s*\\\{\s*\\begin\s*\{array\}\s*(?:\{[^{}]*\})?([\s\S]*?)\\end\s*\{array\}\s*\\right\s*(?:\.|$)/g
 
 /** Joins equations on separate lines with "and". A chain of equations over several lines becomes one chain. */
-const withoutRows = (text: string): string => {
+const withoutRows = (written: string): string => {
+  const text = written.replace(pieces, "\\begin{cases}$1\\end{cases}")
   const match = system.exec(text)
-  if (match === null || (match[1] === "array" && !/^\\left\s*\\\{/.test(text))) return text
+  if (match === null) return text
   const rows = match[2]!
     .split("\\\\")
     .map((row) =>
@@ -325,6 +334,7 @@ const withoutRows = (text: string): string => {
 const isAscii = /^[\u0020-\u007e]*$/
 
 const delimiters: ReadonlyArray<Rule> = [
+  [/^(?:\s|\\(?=\s))+|(?:\s|(?<!\\)\\(?=\s|$))+$/g, ""],
   [/(?<!\\)\\[()[\]]/g, " "],
   [/^[\s`]+|[\s`]+$/g, ""],
   [/^(["'“‘])([^"'“”‘’]*)["'”’]$/g, "$2"],

@@ -110,6 +110,9 @@ const contrast =
 
 const value = String.raw`(?:\$[^$\n]{1,40}\$|\\boxed\{[^{}]{1,40}\}|[-−]?\d[\d.,/]*\d%?|[-−]?\d%?)`
 
+const alternatives =
+  /,? (?:rather than|instead of|as opposed to) (?:the )?(?:\$[^$\n]{1,40}\$|[-−]?\d[\d.,/]*%?)(?=[.!]?(?:\s|$))/gi
+
 const contrasts = new RegExp(
   `(?<![\\p{L}'’])(?:(n['’])(?=est))?(est |is |ist |es |é |è )?(?:not|nicht|pas|no|não|non|не|nie|ne|inte|ikke|niet|nem|nu|δεν|không phải|bukan)(?: (es|è|é|jest|je|er|är))? ${value},? (?:but|sondern|mais|sino|mas(?: sim)?|ma|bensì|а|але|lecz|ale|nýbrž|već|utan|men|maar|hanem|ci|αλλά|mà là|melainkan)(?: rather| plutôt| bien)? (?=${value})|(?:不是|并非|並非)\\s*${value}\\s*[,，]?\\s*而(?=是)|${value}\\s*(?:(?:では|じゃ)なく(?:て)?、?|(?:이|가)?\\s*아니라)\\s*(?=${value})`,
   "giu"
@@ -117,7 +120,9 @@ const contrasts = new RegExp(
 
 /** Removes the rejected value from a contrast: "Ответ не 24, а 26". */
 export const withoutContrast = (text: string): string =>
-  text.replace(contrasts, (_, _elided, first, second) => first ?? (second === undefined ? "" : `${second} `))
+  text
+    .replace(alternatives, "")
+    .replace(contrasts, (_, _elided, first, second) => first ?? (second === undefined ? "" : `${second} `))
 
 /** "is not 3 but 4" within a sentence. */
 const contrastInside = /(?:n['’]t|\bnot)\s+[^\s,]*\d[^\s,]*,?\s+but(?:\s+rather)?(?=\s+[^\s]*\d)/
@@ -203,7 +208,7 @@ export const plainValue = (content: string): string => {
 
 export const lastSentence = (text: string): string | undefined =>
   text
-    .split(/\n|(?<=[.!?])\s+|(?<=[。！？।])/)
+    .split(/\n|(?<=[.!?])\s+(?!\\(?:cdot|times|div)(?![a-z])|[-+*/=)}\]])|(?<=[。！？।])/)
     .filter((part) => part.trim() !== "")
     .at(-1)
 

@@ -94,7 +94,7 @@ const sentenceBehind = (text: string, end: number): { readonly said: string; rea
 }
 
 const subordinate =
-  /^[\s]*(?:that|which|as|for|say|however|maybe|dass|que|qu['’]|che|dat|att|at|że|že|hogy|hogy|что|що|че|că|ότι|πως|rằng|bahwa|että|of course|if)(?![\p{L}])/iu
+  /^[\s]*(?:that|which|as|for|say|however|maybe|dass|que|qu['’]|che|dat|att|at|że|že|hogy|hogy|что|що|че|că|ότι|πως|rằng|bahwa|da|että|of course|if)(?![\p{L}])/iu
 
 /** Words that belong to a negation instead of starting a new clause: "is not *equal to* 5". */
 const attached =
@@ -161,7 +161,7 @@ const isDoubted = (said: string): boolean => {
 
 /** Verbs of supposition in other languages. A comma directly after them starts the supposed statement. */
 const supposing =
-  /^(?:angenommen|annehmen|nimm|nehmen|gesetzt|suppos|admet|imagin|supo|supó|asum|assum|ammett|ipotizz|stel|veronderstel|aangenomen|neem|anta|oleta|tegyük|tétel|felt|presup|consider|załóż|zakład|przypuś|předpokl|predpoklad|pretpostav|predpostav|предполож|допуст|пусть|припуст|нехай|υποθέ|varsay|假|设|設|仮)/iu
+  /^(?:angenommen|annehmen|nimm|nehmen|gesetzt|suppos|admet|imagin|supo|supó|asum|assum|ammett|ipotizz|stel|veronderstel|aangenomen|neem|anta|oleta|tegyük|tétel|felt|presup|consider|załóż|zakład|przypuś|předpokl|predpoklad|pretpostav|predpostav|denim|предполож|допуст|пусть|припуст|нехай|υποθέ|varsay|假|设|設|仮)/iu
 
 /** A comparison of amounts, after the amount by which they differ: "5 calories de plus que sa sœur". */
 const comparing =
@@ -332,10 +332,13 @@ const turns = new RegExp(English.turn.source, "giu")
 /** Returns the position of the last adversative word, such as "but", or 0 if there is none. */
 const lastTurn = (text: string): number => [...text.matchAll(turns)].at(-1)?.index ?? 0
 
+/** Matches the part of a formula before a value in it, which is more than its delimiter. */
+const withinFormula = /□{3}$/
+
 /** Whether an English sentence states the answer within it, or within the formula that contains it. */
 const isStated = (before: string, behind: string): boolean =>
   isCommitted(before.replace(/\([^()]*\)/g, " "), behind) ||
-  (before.endsWith(sign) && !/^[\s□.*_)\]}$]*\p{L}/u.test(behind))
+  (withinFormula.test(before) && !/^[\s□.*_)\]}$]*\p{L}/u.test(behind))
 
 /** Words of a condition, or of a person who is not the writer, with which "would" is hypothetical. */
 const hypothetical =
@@ -352,7 +355,7 @@ export const isUndenied = (text: string, { end, start }: Span): boolean => {
 
 /** Whether a sentence in another language than English, whose verb precedes the value, states it. */
 const isStatedAbroad = (before: string, said: string, isMark: boolean): boolean =>
-  (before.endsWith(sign) && !/\p{L}/u.test(said)) ||
+  (withinFormula.test(before) && !/\p{L}/u.test(said)) ||
   isCommittedAbroad(before.replace(/\([^()]*\)/g, " "), said) ||
   (!isMark && isAmount(before, said))
 
@@ -379,7 +382,9 @@ export const isAsserted = (text: string, { end, start }: Span, isMark = false): 
   if (English.announcement.test(previous)) return false
   if (English.heading.test(previous) || /(?<!\bfixed (?:a|the|my) )\b(?:typo|misprint)\b/i.test(previous)) return false
   const languages = patternsIn(`${before} ${said}`)
-  if (languages.length === 0 && !isStated(before, said) && !isEnglishAmount(before, said)) return false
+  const mayBeEnglish = languages.length === 0 || isEnglish(`${before} ${said}`)
+  const isMixed = languages.length > 0 && before.split(/\s+/).some((word) => statingAbroad.has(word))
+  if (mayBeEnglish && !isMixed && !isStated(before, said) && !isEnglishAmount(before, said)) return false
   if (languages.length > 0 && languages.every(({ isVerbFirst }) => isVerbFirst)) {
     if (!isStatedAbroad(before, said, isMark) && !isEnglishAmount(before, said)) return false
   }

@@ -54,7 +54,7 @@ const isLead = (words: ReadonlyArray<string>): boolean =>
   words.length < 5 ||
   /ing$/.test(words[0]!) ||
   steps.has(words[0]!) ||
-  leads.has(words[0]!) ||
+  (words[0] !== "a" && leads.has(words[0]!)) ||
   words.some((word) => stating.has(word))
 
 /** Matches a counted noun or a unit after a value, with what belongs to it: "120 kilómetros", "32 reais no total". */
@@ -95,7 +95,7 @@ export const isCommitted = (before: string, behind: string): boolean => {
   const clause = lastClause(said).match(/[a-z]+(?:['’][a-z]+)?/g) ?? []
   if (words.some((word) => concluding.has(word)) && !others.test(said)) return true
   const isStating = (word: string) => stating.has(word) || /['’](?:s|re)$/.test(word)
-  if (clause.some(isStating) || /[=≈]/.test(lastClause(said))) return true
+  if (clause.some(isStating) || /[=≈]|\bi\.e\./.test(lastClause(said))) return true
   if (/(?:n['’]t|not)\b.*\bbut\b/.test(said)) return true
   if (clause.length === 0 && !isLead(words)) return false
   if (clause.every((word) => leads.has(word) || steps.has(word)) && !/^[\s□.*_)\]}$]*[a-z]/.test(behind)) return true

@@ -42,13 +42,13 @@ const letters: ReadonlyArray<readonly [index: number, letters: RegExp]> = [
 
 /**
  * The words with which an answer is stated, in languages whose denials and doubts are not listed. In these languages,
- * any other word may be one.
+ * any other word may be one. After a bar, frequent words of the language.
  */
 const plain: ReadonlyArray<string> = [
   // Lithuanian, Latvian, Estonian
   "atsakymas galutinis rezultatas yra lygus lygi taigi todėl vadinasi ieškoma reikšmė skaičius gauname teisingas",
   "atbilde galīgā rezultāts ir vienāda vienāds tātad tāpēc meklētā vērtība skaitlis iegūstam pareizā",
-  "vastus lõplik lõppvastus tulemus on võrdub seega järelikult otsitav väärtus arv saame õige",
+  "vastus lõplik lõppvastus tulemus on võrdub seega järelikult otsitav väärtus arv saame õige | ei et oletame kas vist",
   // Icelandic, Basque, Catalan, Albanian
   "svarið svar lokasvarið er því þar með gildið niðurstaðan rétt",
   "erantzuna emaitza azken beraz da bada balioa bilatutako zuzena",
@@ -89,7 +89,10 @@ const plain: ReadonlyArray<string> = [
   "အဖြေ အဖြေမှာ အဖြေသည် ဖြစ်သည် ထို့ကြောင့် နောက်ဆုံး"
 ]
 
-const plainWords = plain.map((words) => new Set(words.split(" ")))
+const plainWords = plain.map((line) => {
+  const [stating, others = ""] = line.split(" | ").map((words) => words.split(" "))
+  return { stating: new Set(stating), all: new Set([...stating!, ...others]) }
+})
 
 const words = new Map<string, Array<number>>()
 for (const [index, list] of common.entries()) {
@@ -190,10 +193,9 @@ const unread = new RegExp(
 export const isStatedPlainly = (sentence: string): boolean | undefined => {
   const { inEnglish, most } = countsOf(sentence)
   const all = wordsIn(sentence)
-  const counts = plainWords.map((list) => all.filter((word) => list.has(word)).length)
-  const best = Math.max(...counts)
+  const best = Math.max(...plainWords.map((list) => all.filter((word) => list.all.has(word)).length))
   if (!unread.test(sentence) && (best === 0 || best <= Math.max(most, inEnglish))) return undefined
-  return counts.includes(all.length)
+  return plainWords.some(({ stating }) => all.every((word) => stating.has(word)))
 }
 
 /**

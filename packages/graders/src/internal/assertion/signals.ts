@@ -140,7 +140,7 @@ export const objection = new RegExp(
 export const stating: ReadonlySet<string> = new Set(
   `
   ist sind war beträgt betragen lautet lauten ergibt ergeben erhält erhalten bekommt bekommen gibt hat haben gilt folgt bleibt bleiben kostet braucht benötigt macht heißt sein wird werden entspricht liefert findet finden kommt kommen hast habe ergab
-  correspond correspondent représente représentent est sont vaut valent donne donnent obtient obtenons trouve trouvons a ont fait font égale égal égaux reste restent faut conclut conclus déduit devient mesure coûte confirme avons aura auront aurons sera seront fera restera
+  correspond correspondent représente représentent est sont vaut valent donne donnent obtient obtenons trouve trouvons a ont fait font égale égal égaux reste restent faut conclut conclus déduit devient mesure coûte réduit simplifie confirme avons aura auront aurons sera seront fera restera
   es son vale da dan obtiene obtenemos queda quedan tiene tienen hay resulta mide cuesta equivale asciende suma concluye concluimos sale igual llega llegamos obtengo confirmo tendrá tendrán será serán habrá
   è fanno sono valgono dà danno ottiene ottieni otteniamo risulta ha hanno resta rimangono misura costa uguale pari conclude viene ricava trova troviamo avrà avranno sarà saranno
   é são restam sobram dá dão obtemos obtém resulta tem têm há fica mede custa igual existem conclui concluímos resta temos
@@ -189,7 +189,7 @@ export const slip = (text: string): ReadonlyArray<Words.Found> => [
 
 /** "Whoever answers", directly before an answer. */
 export const whoever =
-  /(?:^|[^\p{L}])(?:who(?:so)?ever|(?:any|every)(?:one|body) who|those who|people who|wer|wie|quien(?:es)?|chi|quem|(?:celui|ceux|celle) qui|qui|den som|cine|kto|kdo|tko|aki|kim|siapa|yeyote|(?:тот|те|тех),? кто|кто|хто|όποιος|من|מי ש\p{L}*|जो लोग|जो|যারা|যে|ใคร|谁|誰)(?:[\s,]+\p{L}[\p{L}\p{M}]*){0,3}\s*[\s$\\([]*$/iu
+  /(?:^|[^\p{L}])(?:who(?:so)?ever|(?:any|every)(?:one|body) who|those who|people who|wer|wie|quien(?:es)?|chi|quem|(?:celui|ceux|celle) qui|qui|den som|cine|kto|kdo|tko|aki|kim|siapa|yeyote|(?:тот|те|тех),? кто|кто|хто|όποιος|من|מי ש\p{L}*|जो लोग|जो|যারা|যে|ใคร|谁|誰)(?:[\s,]+\p{L}[\p{L}\p{M}]*){0,3}\s*[\s$\\([□]*$/iu
 
 /** A predicate about a whole clause: "That the answer is 5 …". */
 export const complement =
