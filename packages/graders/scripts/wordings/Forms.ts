@@ -1,11 +1,22 @@
 /** Golds with other spellings of the same value, and with near ones that differ. */
 import { frac, grouped, type Kinds } from "../pairs/Kind.ts"
+import type { Random } from "../pairs/Random.ts"
 
 /** Digits in groups of two above the last three. */
 const indian = (value: number): string =>
   `${String(value)
     .slice(0, -3)
     .replace(/\B(?=(?:\d{2})+$)/g, ",")},${String(value).slice(-3)}`
+
+const tripleOf = (random: Random, least: number, most: number): readonly [number, number, number] => {
+  const [one, two, three] = random.distinct(3, least, most)
+  return [one!, two!, three!]
+}
+
+const pairOf = (random: Random, least: number, most: number): readonly [number, number] => {
+  const [one, two] = random.distinct(2, least, most)
+  return [one!, two!]
+}
 
 const coprime = [
   [3, 7],
@@ -186,7 +197,7 @@ export const firstForms: Kinds = {
     }
   },
   unknowns: (random) => {
-    const [x, y] = random.distinct(2, 1, 30)
+    const [x, y] = pairOf(random, 1, 30)
     return {
       gold: `x = ${x}, y = ${y}`,
       right: [
@@ -208,7 +219,7 @@ export const firstForms: Kinds = {
 /** Spellings of the second part. */
 export const secondForms: Kinds = {
   pieces: (random) => {
-    const [one, two] = random.distinct(2, 2, 9)
+    const [one, two] = pairOf(random, 2, 9)
     return {
       gold: `\\begin{cases} ${one}x & x \\ge 0 \\\\ ${two}x & x < 0 \\end{cases}`,
       right: [
@@ -231,7 +242,7 @@ export const secondForms: Kinds = {
     }
   },
   union: (random) => {
-    const [low, high] = random.distinct(2, -9, 9)
+    const [low, high] = pairOf(random, -9, 9)
     return {
       gold: `(-\\infty, ${low}) \\cup (${high}, \\infty)`,
       right: [
@@ -301,7 +312,7 @@ export const secondForms: Kinds = {
     }
   },
   vector: (random) => {
-    const [one, two, three] = random.distinct(3, -9, 9)
+    const [one, two, three] = tripleOf(random, -9, 9)
     return {
       gold: `\\begin{pmatrix} ${one} \\\\ ${two} \\\\ ${three} \\end{pmatrix}`,
       right: [
@@ -342,7 +353,7 @@ export const secondForms: Kinds = {
     }
   },
   factored: (random) => {
-    const [one, two] = random.distinct(2, 1, 9)
+    const [one, two] = pairOf(random, 1, 9)
     return {
       gold: `(x + ${one})(x - ${two})`,
       right: [
@@ -382,7 +393,7 @@ export const secondForms: Kinds = {
     }
   },
   set: (random) => {
-    const [one, two, three] = random.distinct(3, 1, 40)
+    const [one, two, three] = tripleOf(random, 1, 40)
     return {
       gold: `\\{${one}, ${two}, ${three}\\}`,
       right: [
