@@ -161,6 +161,55 @@ describe("openGate", () => {
     }
   })
 
+  describe("after a call whose vendor asks for a pause", () => {
+    const headers = { "retry-after": "60" }
+    const run = async (
+      pool: (down: Worker, backup: (provider: string) => Worker) => ReadonlyArray<Worker>,
+      options: Partial<Parameters<typeof promise.conduct>[0]> = {}
+    ) => {
+      await using gate = await openGate({})
+      let calls = 0
+      const down = promise.worker({
+        id: "down",
+        provider: "vendor",
+        answer: () => {
+          calls += 1
+          throw Object.assign(new Error("Slow down."), { status: 429, headers })
+        }
+      })
+      const backup = (provider: string) => promise.worker({ id: "backup", provider, answer: () => "done" })
+      const waited: Array<number | undefined> = []
+      const stop = new AbortController()
+      const { answer } = await promise.conduct({
+        question: "?",
+        policy: promise.policy("down", () => plan),
+        pool: pool(down, backup),
+        gate,
+        signal: stop.signal,
+        onEvent: (event) => {
+          if (event.type !== "call-failed") return
+          waited.push(event.retryInMillis)
+          if (event.retryInMillis !== undefined) stop.abort()
+        },
+        ...options
+      })
+      return { answer, calls, isWaiting: waited.some((millis) => millis !== undefined) }
+    }
+
+    it("lets another worker answer at once", async () => {
+      const done = await run((down, backup) => [down, backup("other")])
+      assert.deepStrictEqual(done, { answer: "done", calls: 1, isWaiting: false })
+    })
+
+    it("waits if the other worker is paused, too, or if the caller named the worker or allows no other", async () => {
+      const waiting = { answer: undefined, calls: 1, isWaiting: true }
+      const both = (down: Worker, backup: (provider: string) => Worker) => [down, backup("other")]
+      assert.deepStrictEqual(await run((down, backup) => [down, backup("vendor")]), waiting)
+      assert.deepStrictEqual(await run(both, { policy: promise.single("down") }), waiting)
+      assert.deepStrictEqual(await run(both, { reassign: "never" }), waiting)
+    })
+  })
+
   describe("over a limit of its own for a provider", () => {
     const limits = { requestsPerMinute: 1 }
     const settings = (calls: Record<string, number>) => {

@@ -20,9 +20,8 @@ import { noUsage, type Paid } from "../../task/Usage.ts"
 import type { WorkerError } from "../../task/Worker.ts"
 
 /**
- * Retries failed calls, unless the run ends before the vendor's retry-after, or the vendor is paused and another worker
- * could answer instead. `salt` randomizes the delays of runs
- * without a seed.
+ * Retries failed calls, unless the run ends before the vendor's retry-after, or the retry-after is long and another
+ * worker could answer instead. `salt` randomizes the delays of runs without a seed.
  */
 export const retry =
   (rules: Retry, salt: string, { clock, deadline }: CallRun): CallMiddleware =>
@@ -36,9 +35,8 @@ export const retry =
       const { mayReplace, sample } = ask
       const wait = delay(rules, { attempt: failures.length, reason, seed: Seed.derive(sample, salt) })
       const asked = "retryAfterMillis" in reason ? (reason.retryAfterMillis ?? 0) : 0
-      // A gate that refuses a call has not sent it: its vendor is paused.
-      const isPaused = paid === undefined && asked > shortWaitMillis
-      const isHopeless = ticks(clock) + asked > deadline || (isPaused && mayReplace?.(likelyTokens(ask)) === true)
+      const isReplaced = asked > shortWaitMillis && mayReplace?.(likelyTokens(ask)) === true
+      const isHopeless = ticks(clock) + asked > deadline || isReplaced
       const millis = isHopeless ? undefined : wait
       return {
         reason,
