@@ -1,7 +1,7 @@
 /** The request log. An entry is written when a request completes; it includes no content from requests or answers. */
 import type { Segment } from "./segment/Segments.ts"
 import type { Kind } from "./wire/ApiError.ts"
-import { type FailedStep, type FinishReason, totalOf } from "./wire/Wire.ts"
+import { type FailedStep, type FinishReason, lastOf, totalOf } from "./wire/Wire.ts"
 
 /** The log entry for a completed request. */
 export interface Entry {
@@ -63,8 +63,8 @@ export const tell = (log: Log, open: Open, status: number, now: number, isCut: b
 /** Builds the log entry for a request. */
 const entryOf = (open: Open, status: number, now: number, isCut: boolean): Entry => {
   const { at, error, isFirst = false, model, owner, segment, wire } = open
-  const last = segment?.parts.at(-1)
-  const usage = isFirst && (last?.type === "finish" || last?.type === "error") ? last.usage : undefined
+  const last = lastOf(segment?.parts)
+  const usage = isFirst ? last?.usage : undefined
   const total = usage && totalOf(usage)
   return {
     at,
@@ -77,7 +77,7 @@ const entryOf = (open: Open, status: number, now: number, isCut: boolean): Entry
     model,
     runId: segment?.about.runId,
     providerMessage: last?.type === "error" ? last.error.providerMessage : undefined,
-    failedSteps: isFirst && last?.type === "finish" ? last.failedSteps : undefined,
+    failedSteps: isFirst ? last?.failedSteps : undefined,
     ending: error ?? (last?.type === "finish" ? last.reason : last?.type === "error" ? last.error.kind : undefined),
     calls: usage?.calls ?? 0,
     inputTokens: total?.inputTokens ?? 0,

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from "node:http"
 import type { AddressInfo } from "node:net"
-import type { Tool } from "@divisi/core"
+import { Baselines, type Tool } from "@divisi/core"
 import { policy } from "@divisi/core/promise"
 import { WorkerError } from "@divisi/core/Worker"
 import { openaiCompatible } from "@divisi/providers-openai"
@@ -322,6 +322,38 @@ describe("a team of which a worker fails", () => {
     })
   })
 
+  it("without an answer, still counts and lists the failed steps of each worker", async () => {
+    const refuses = { fail: { _tag: "Authentication", detail: "Incorrect API key provided." } } as const
+    const log: Array<RequestLog.Entry> = []
+    const pool = alone(worker("a", refuses), worker("b", refuses))
+    const failover = { ...pool, policy: Baselines.single(0, { failover: true }) }
+    const { retry } = settings
+    await serving({ ...failover, settings: { retry }, log: (entry) => void log.push(entry) }, async ({ url }) => {
+      for (const [path, body] of wires) {
+        for (const stream of [false, true]) {
+          const sent = JSON.stringify({ model: "divisi", stream, ...body })
+          const { headers, status } = await fetch(`${url}/${path}`, { method: "POST", body: sent })
+          assert.strictEqual(status, 502)
+          assert.strictEqual(headers.get("x-divisi-failed-steps"), "2", `${path} ${stream}`)
+          assert.include(headers.get("x-divisi-notices"), "b took over")
+        }
+      }
+      for (const { failedSteps = [] } of log) {
+        assert.deepStrictEqual(
+          failedSteps.map(({ reassignedTo, worker }) => [worker, reassignedTo]),
+          [
+            ["a", "b"],
+            ["b", undefined]
+          ]
+        )
+      }
+      const metrics = await (await fetch(`${url.replace(/\/v1$/, "")}/metrics`)).text()
+      for (const id of ["a", "b"]) {
+        assert.match(metrics, new RegExp(`divisi_failed_steps_total\\{[^}]*worker="${id}"[^}]*\\} 6`))
+      }
+    })
+  })
+
   it("shows the provider's words about this server's account to keys with the right admin alone", () => {
     const words = "Incorrect API key provided: ab***cd of org-secret."
     const refuses = { fail: { _tag: "Authentication", detail: words } } as const
@@ -336,7 +368,7 @@ describe("a team of which a worker fails", () => {
         const response = await fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${name}` } })
         return { text: await response.text(), run: response.headers.get("x-divisi-run") }
       }
-      const sent = { model: "divisi", stream: true, divisi: { notes: "full" }, messages: question }
+      const sent = { model: "divisi", stream: true, messages: question }
       const asked = await as("user", "/chat/completions", { method: "POST", body: JSON.stringify(sent) })
       assert.notInclude(asked.text, "org-secret")
       const [{ id }] = JSON.parse((await as("user", "/runs")).text).data

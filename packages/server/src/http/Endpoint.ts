@@ -26,7 +26,7 @@ import type { JsonObject } from "../wire/Json.ts"
 import type { Limits } from "../wire/Limits.ts"
 import { headerOf } from "../wire/Reading.ts"
 import * as Steps from "../wire/Steps.ts"
-import { type About, type Part, type Request, totalOf, type Wire } from "../wire/Wire.ts"
+import { type About, lastOf, type Part, type Request, totalOf, type Wire } from "../wire/Wire.ts"
 import * as Body from "./Body.ts"
 import type { Fair } from "./Fair.ts"
 import type { Held } from "./InFlight.ts"
@@ -125,15 +125,17 @@ const headersOf = (
 })
 
 const errorOf = (parts: ReadonlyArray<Part>): ApiError | undefined => {
-  const last = parts.at(-1)
+  const last = lastOf(parts)
   return last?.type === "error" ? last.error : undefined
 }
 
-/** Returns a header with the number of failed steps, for clients that ignore extensions of the body. */
-const failedIn = (parts: ReadonlyArray<Part>): Readonly<Record<string, string>> => {
-  const last = parts.at(-1)
-  const failed = last?.type === "finish" ? last.failedSteps : undefined
-  return failed === undefined ? {} : { "x-divisi-failed-steps": `${failed.length}` }
+/** Returns the headers of a segment that has ended. They have the notices, and the number of failed steps. */
+const lastHeadersOf = ({ about, parts }: Segment): Readonly<Record<string, string>> => {
+  const { failedSteps, notices } = lastOf(parts) ?? {}
+  return {
+    ...headersOf(about, notices),
+    ...(failedSteps !== undefined && { "x-divisi-failed-steps": `${failedSteps.length}` })
+  }
 }
 
 type Response = HttpServerResponse.HttpServerResponse
@@ -145,21 +147,21 @@ const streamed = <State>(
   end: (status: number, isCut: boolean) => void
 ): Effect.Effect<Response> =>
   Effect.flatMap(segment.begun(patienceMillis), () => {
-    const headers = headersOf(segment.about)
     // If an error is the only output, it can still set the status.
     const error = segment.parts.length === 1 ? errorOf(segment.parts) : undefined
-    if (error === undefined) return Respond.stream(request, wire, segment, headers, (isCut) => end(200, isCut))
+    if (error === undefined) {
+      return Respond.stream(request, wire, segment, headersOf(segment.about), (isCut) => end(200, isCut))
+    }
     end(error.status, false)
-    return Effect.succeed(Respond.error(wire, error, headers))
+    return Effect.succeed(Respond.error(wire, error, lastHeadersOf(segment)))
   })
 
 const whole = <State>(request: IncomingRequest, wire: Wire<State>, segment: Segment): Effect.Effect<Response> =>
   Effect.map(segment.over, () => {
-    const last = segment.parts.at(-1)
-    const headers = headersOf(segment.about, last?.type === "finish" ? last.notices : undefined)
+    const headers = lastHeadersOf(segment)
     const error = errorOf(segment.parts)
     if (error !== undefined) return Respond.error(wire, error, headers)
-    return Respond.whole(request, wire.whole(segment.about, segment.parts), { ...headers, ...failedIn(segment.parts) })
+    return Respond.whole(request, wire.whole(segment.about, segment.parts), headers)
   })
 
 /** Selects the workers and the policy for a caller's request. Throws an `ApiError`. */
@@ -181,9 +183,9 @@ export const teamOf = (
 const telling = ({ onUsed }: Caller, segment: Segment, now: () => number): void => {
   if (onUsed === undefined) return
   segment.onOver(() => {
-    const last = segment.parts.at(-1)
-    if ((last?.type !== "finish" && last?.type !== "error") || last.usage === undefined) return
-    const { inputTokens, outputTokens } = totalOf(last.usage)
+    const usage = lastOf(segment.parts)?.usage
+    if (usage === undefined) return
+    const { inputTokens, outputTokens } = totalOf(usage)
     onUsed(inputTokens + outputTokens, now())
   })
 }

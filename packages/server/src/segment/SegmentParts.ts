@@ -295,18 +295,25 @@ export const make = (options: Options): SegmentParts => {
     return text === "" ? noted : [...noted, ...say(text)]
   }
 
+  /** Returns the fields of the last part that do not depend on whether the run has an answer. */
+  const reported = (failures: RunResult["failures"]) => ({
+    usage: meter.sum(),
+    notices: notices.size === 0 ? undefined : [...notices],
+    failedSteps: failures.length === 0 ? undefined : failures.map(failedStep)
+  })
+
   const finish = (reason: FinishReason, { durationMillis, failures }: RunResult): Part => ({
     type: "finish",
     reason,
     durationMillis,
     stopSequence: stop.stoppedBy,
-    usage: meter.sum(),
     workers: answer.workers,
-    notices: notices.size === 0 ? undefined : [...notices],
-    failedSteps: failures.length === 0 ? undefined : failures.map(failedStep)
+    ...reported(failures)
   })
 
-  const failing = (error: ApiError): ReadonlyArray<Part> => [{ type: "error", error, usage: meter.sum() }]
+  const failing = (error: ApiError, failures: RunResult["failures"] = []): ReadonlyArray<Part> => [
+    { type: "error", error, ...reported(failures) }
+  ]
 
   const end = (result: RunResult): ReadonlyArray<Part> => {
     const { ending, runId, waitingFor } = result
@@ -323,7 +330,7 @@ export const make = (options: Options): SegmentParts => {
       return [...textPart(StopText.end(stop), speakers?.who()), ...calls, finish("tool-calls", result)]
     }
     if (ending === "answered" || (ending === "budget" && result.answer !== undefined)) {
-      if (answer.isContradicted) return failing(brokenOff)
+      if (answer.isContradicted) return failing(brokenOff, result.failures)
       const rest = textPart(stop.stoppedBy === undefined ? StopText.end(stop) : "", speakers?.who())
       const reason =
         stop.stoppedBy !== undefined
@@ -340,7 +347,7 @@ export const make = (options: Options): SegmentParts => {
         ? [...textPart(StopText.end(stop), speakers?.who()), finish("refusal", result)]
         : [{ type: "refusal", text, by: speakers?.who() }, finish("refusal", result)]
     }
-    return failing(Failure.of(result, options.fieldNames))
+    return failing(Failure.of(result, options.fieldNames), result.failures)
   }
 
   return { take, end, stop: () => failing(Failure.stopped) }

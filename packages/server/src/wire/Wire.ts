@@ -116,6 +116,14 @@ interface By {
   readonly by?: string | undefined
 }
 
+/** Problems that the last part of a segment reports, with or without an answer. */
+interface Reported {
+  /** Steps or plans whose worker failed permanently; omitted if every worker succeeded. Includes no provider messages. */
+  readonly failedSteps?: ReadonlyArray<FailedStep> | undefined
+  /** Human-readable descriptions of reassigned steps, and of settings that workers do not support. */
+  readonly notices?: ReadonlyArray<string> | undefined
+}
+
 /** A unit of output from a segment. The last part is the only one with type `finish` or `error`. */
 export type Part =
   | ({ readonly type: "text"; readonly text: string } & By)
@@ -131,7 +139,7 @@ export type Part =
   | { readonly type: "state"; readonly state: string }
   /** Emitted after a period without output, so that the client does not time out. */
   | { readonly type: "heartbeat" }
-  | {
+  | ({
       readonly type: "finish"
       readonly reason: FinishReason
       /** The stop sequence that ended the text, if the reason is `stop-sequence`. */
@@ -139,20 +147,25 @@ export type Part =
       readonly usage: SegmentUsage
       /** The workers that completed a step, in step order. */
       readonly workers: ReadonlyArray<string>
-      /** Steps or plans whose worker failed permanently; omitted if every worker succeeded. Includes no provider messages. */
-      readonly failedSteps?: ReadonlyArray<FailedStep> | undefined
       /** Duration of the segment, in milliseconds. */
       readonly durationMillis: number
-      /** Human-readable descriptions of settings that workers do not support. */
-      readonly notices?: ReadonlyArray<string> | undefined
       /** Tokens of the policy's completions, if the client requested them and the model returned them. */
       readonly tokenRecords?: ReadonlyArray<TokenRecord> | undefined
-    }
+    } & Reported)
   /**
    * The run failed without an answer, or the answer ends here. Usage is still charged; it is omitted if nothing was
    * started.
    */
-  | { readonly type: "error"; readonly error: ApiError; readonly usage?: SegmentUsage | undefined }
+  | ({ readonly type: "error"; readonly error: ApiError; readonly usage?: SegmentUsage | undefined } & Reported)
+
+/** The last part of a segment. */
+export type LastPart = Extract<Part, { readonly type: "finish" | "error" }>
+
+/** Returns the last part of a segment, if the segment has ended. */
+export const lastOf = (parts: ReadonlyArray<Part> = []): LastPart | undefined => {
+  const last = parts.at(-1)
+  return last?.type === "finish" || last?.type === "error" ? last : undefined
+}
 
 /** Metadata for a response. */
 export interface About {
