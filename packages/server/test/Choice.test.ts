@@ -54,6 +54,30 @@ describe("who works is chosen by", () => {
       }))
   }
 
+  it("known fields alone: a misspelt one is refused with the nearest, on each wire and on a WebSocket", () =>
+    serving(options(), async ({ url }) => {
+      for (const [wrong, right] of [
+        ["max_cost", "max_cost_usd"],
+        ["onlyy", "only"],
+        ["excludes", "exclude"]
+      ]) {
+        const body = { divisi: { [wrong!]: [] } }
+        const message = `divisi.${wrong} is not a field of a request. Did you mean divisi.${right}?`
+        for (const path of Object.keys(wires) as Array<keyof typeof wires>) {
+          const { error, status } = await asking(url, path)("divisi", { body })
+          assert.deepStrictEqual([status, error.message], [400, message], path)
+        }
+        const socket = new WebSocket(`${url.replace(/^http/, "ws")}/responses`)
+        const answered = new Promise((resolve) => socket.addEventListener("message", resolve, { once: true }))
+        await new Promise((resolve) => socket.addEventListener("open", resolve))
+        socket.send(JSON.stringify({ type: "response.create", model: "divisi", ...wires.responses, ...body }))
+        assert.include(((await answered) as MessageEvent).data, message)
+        socket.close()
+      }
+      // Fields of the vendors' own wires stay unchecked.
+      assert.strictEqual((await asking(url, "chat/completions")("divisi", { body: { max_cost: 0 } })).status, 200)
+    }))
+
   it("its key's allowance, too: only workers allowed by both work, and if none remains, the error gives the reason", () => {
     const authenticate = () => Effect.succeed({ owner: "me", workers: ["b", "c"] })
     return serving({ ...options(), authenticate }, async ({ url }) => {

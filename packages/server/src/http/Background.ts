@@ -2,7 +2,7 @@
  * Endpoints that continue a stored run. They respond like Chat Completions or, if the body contains `background: true`,
  * return the run id immediately and continue the run without a client.
  */
-import { type Journal, Nearest } from "@divisi/core"
+import type { Journal } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -11,7 +11,7 @@ import type { Caller } from "../Caller.ts"
 import type * as ContentSetting from "../ContentSetting.ts"
 import { chat } from "../chat/Chat.ts"
 import type { Segment } from "../segment/Segments.ts"
-import { type ApiError, invalid } from "../wire/ApiError.ts"
+import type { ApiError } from "../wire/ApiError.ts"
 import type * as Choice from "../wire/Choice.ts"
 import * as Json from "../wire/Json.ts"
 import type { Request } from "../wire/Wire.ts"
@@ -44,16 +44,6 @@ export const field = Schema.optionalKey(Schema.NullOr(Schema.Boolean))
 /** Extracts the run id from the path. */
 export const idIn = ({ url }: HttpServerRequest.HttpServerRequest): string =>
   new URL(url, "http://localhost").pathname.split("/")[3] ?? ""
-
-/** Rejects a body with unknown fields; the error suggests the closest field name. Throws an `ApiError`. */
-export const checkNames = (body: Json.JsonObject, names: ReadonlyArray<string>, what: string): void => {
-  const unknown = Object.keys(body).find((name) => !names.includes(name))
-  if (unknown === undefined) return
-  const field = unknown.slice(0, 64)
-  const meant = Nearest.nearest(field, names)
-  const hint = meant === undefined ? `Fields: ${names.join(", ")}.` : `Did you mean ${meant}?`
-  throw invalid(field, `${field} is not a field of ${what}. ${hint}`)
-}
 
 // -------------------------------------------------------------------------------------------------------------------
 // The endpoint

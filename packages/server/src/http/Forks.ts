@@ -63,7 +63,7 @@ const storable = (value: unknown, field: string): string => {
 
 /** Parses the body of a fork request. Throws an `ApiError` if it is invalid. */
 export const read = (body: Json.JsonObject, runId: string): Fork => {
-  Background.checkNames(body, names, "a fork")
+  Json.checkNames(body, names, "a fork")
   const worker = Json.optional(body.worker, "worker", Json.name)
   const subtask = Json.optional(body.subtask, "subtask", storable)
   return {

@@ -16,7 +16,7 @@ import { type ApiError, invalid } from "../wire/ApiError.ts"
 import * as Json from "../wire/Json.ts"
 import * as Steps from "../wire/Steps.ts"
 import type { Fork } from "../wire/Wire.ts"
-import { checkNames, idIn } from "./Background.ts"
+import { idIn } from "./Background.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Forks from "./Forks.ts"
 import * as Respond from "./Respond.ts"
@@ -61,10 +61,10 @@ type Asked =
 /** Parses the body. Throws an `ApiError` if it is invalid. */
 const read = (body: Json.JsonObject, runId: string): Asked => {
   if (Object.hasOwn(body, "at")) {
-    checkNames(body, Object.keys(Forks.cutFields), "a fork's price")
+    Json.checkNames(body, Object.keys(Forks.cutFields), "a fork's price")
     return { fork: Forks.read(body, runId) }
   }
-  checkNames(body, Object.keys(planFields), "a plan's price")
+  Json.checkNames(body, Object.keys(planFields), "a plan's price")
   return { plan: Json.text(body.plan, "plan"), round: Json.optional(body.round, "round", Json.whole(0)) }
 }
 

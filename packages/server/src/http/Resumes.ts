@@ -44,11 +44,11 @@ const givenOf = (value: unknown, field: string): Tool.Given => {
   if (typeof value === "string") return value
   const object = Json.object(value, field)
   if (object.approved !== undefined) {
-    Background.checkNames(object, ["approved", "reason"], field)
+    Json.checkNames(object, ["approved", "reason"], field)
     const approved = Json.flag(object.approved, `${field}.approved`)
     return { approved, reason: Json.optional(object.reason, `${field}.reason`, Json.text) }
   }
-  Background.checkNames(object, ["content", "is_error"], field)
+  Json.checkNames(object, ["content", "is_error"], field)
   const content = Json.text(object.content, `${field}.content`)
   return Json.optional(object.is_error, `${field}.is_error`, Json.flag) === true
     ? { content, isError: true }
@@ -64,7 +64,7 @@ export const read = (
   pending: ReadonlyArray<string>,
   earlier: ReadonlySet<string>
 ): Readonly<Record<string, Tool.Given>> => {
-  Background.checkNames(body, names, "this request")
+  Json.checkNames(body, names, "this request")
   const results = Object.entries(Json.optional(body.results, "results", Json.object) ?? {})
   if (results.length > maxResults) throw invalid("results", `results must have at most ${maxResults} entries.`)
   return Object.fromEntries(

@@ -65,12 +65,22 @@ export const ofModel = (model: string): readonly [model: string, exclude: Readon
   return at < 0 ? [model, []] : [model.slice(0, at), names(model.slice(at + 1)).map((name) => name.replace(/^-/, ""))]
 }
 
+/** Fields of the `divisi` object in a request body. */
+const fieldNames = ["exclude", "only", "max_cost_usd", "policy", "seed", "notes_as"]
+
+/** Returns the `divisi` object of a body. A misspelt limit must not be ignored, so unknown fields are rejected. */
+const ownIn = (body: Json.JsonObject): Json.JsonObject => {
+  const own = Json.optional(body.divisi, "divisi", Json.object) ?? {}
+  Json.checkNames(own, fieldNames, "a request", "divisi.")
+  return own
+}
+
 /**
  * Whether the client wants progress notes as commentary, set by a header or a body field. Throws an `ApiError` for an
  * unknown value.
  */
 export const isCommented = (body: Json.JsonObject, headers: Headers): boolean => {
-  const own = Json.optional(body.divisi, "divisi", Json.object) ?? {}
+  const own = ownIn(body)
   const way = headers["x-divisi-notes-as"] ?? Json.optional(own.notes_as, "divisi.notes_as", Json.text) ?? "reasoning"
   if (way === "reasoning" || way === "commentary") return way === "commentary"
   throw invalid("divisi.notes_as", "divisi.notes_as and x-divisi-notes-as must be reasoning or commentary.")
@@ -89,7 +99,7 @@ export const fields = ["divisi", "metadata", "multi_agent", "return_token_ids"] 
 
 /** Reads the selection from a request. Throws an `ApiError` if a value is invalid. */
 export const read = (model: string, body: Json.JsonObject, headers: Headers): Choice => {
-  const own = Json.optional(body.divisi, "divisi", Json.object) ?? {}
+  const own = ownIn(body)
   const metadata = Json.isObject(body.metadata) ? body.metadata : {}
   const exclude = [headers["x-divisi-exclude"], metadata.divisi_exclude, own.exclude].flatMap(
     (value) => Json.optional(value, "divisi.exclude", workers) ?? []

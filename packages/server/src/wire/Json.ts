@@ -1,8 +1,8 @@
 /**
  * Parses JSON values from clients. If a required field is missing or has the wrong type, an `ApiError` that names the
- * field is thrown. Unknown fields are ignored.
+ * field is thrown. Unknown fields are ignored, except in objects of this server's own API ({@link checkNames}).
  */
-import { Options } from "@divisi/core"
+import { Nearest, Options } from "@divisi/core"
 import { invalid } from "./ApiError.ts"
 import { JsonScan } from "./JsonScan.ts"
 import { defaults } from "./Limits.ts"
@@ -33,6 +33,19 @@ const wrong = (field: string, what: string, value: unknown): never => {
 /** Parses an object. */
 export const object = (value: unknown, field: string): JsonObject =>
   isObject(value) ? value : wrong(field, "an object", value)
+
+/**
+ * Rejects an object with unknown fields; the error suggests the closest name. `inside` is the path of the object in the
+ * request, with a final dot. Throws an `ApiError`.
+ */
+export const checkNames = (value: JsonObject, names: ReadonlyArray<string>, what: string, inside = ""): void => {
+  const unknown = Object.keys(value).find((name) => !names.includes(name))
+  if (unknown === undefined) return
+  const field = `${inside}${unknown.slice(0, 64)}`
+  const meant = Nearest.nearest(unknown, names)
+  const hint = meant === undefined ? `Fields: ${names.join(", ")}.` : `Did you mean ${inside}${meant}?`
+  throw invalid(field, `${field} is not a field of ${what}. ${hint}`)
+}
 
 /** Parses a list. */
 export const list = (value: unknown, field: string): ReadonlyArray<unknown> =>
