@@ -55,6 +55,7 @@ const adjusts = async (environment: Environment): Promise<void> => {
     [0.5, 0.5, 0.5],
     "the day, the month and all time"
   )
+  expect((await key("audit", "nothing")).errors).toContain("No key has the id nothing")
   expect((await key("audit")).output).toMatch(/-0\.01 +0\.01 +0 +reported twice +ticket-1\n/)
   assert.deepStrictEqual(valuesOf((await key("audit", other.id, "--json")).output), [[]])
   assert.strictEqual(valuesOf((await key("list", "--json")).output)[0][0].spentUsd, 0.5)
@@ -69,6 +70,8 @@ const adjusts = async (environment: Environment): Promise<void> => {
   expect(await wrong(made.id, ...reason)).toContain("Pass either --by or --to")
   expect(await wrong(made.id, "--by", "1", "--to", "1", ...reason)).toContain("Pass either --by or --to")
   expect(await wrong(made.id, "--by", "1")).toContain("--reason")
+  expect(await wrong(made.id, "--by", "1", ...reason, "--on", "9999-01-01")).toContain("9999-01-01 is in the future")
+  expect(await wrong(made.name, "--by", "1", ...reason)).toContain(`Use the id of the key with this name: ${made.id}`)
   expect(await wrong(made.id, "--by", "1", ...reason, "--on", "2026-02-30")).toContain(
     "Expected a UTC date, such as 2026-11-28"
   )

@@ -44,6 +44,12 @@ const rows: ReadonlyArray<readonly [command: string, message: string | RegExp]> 
   ["studio --port 99999", 'flag --port: "99999". Expected a port from 0 to 65535.'],
   ["serve --port -5", 'flag --port: "-5". Expected a port from 0 to 65535.'],
   ["key revoke x --keys k.json", /List keys with: divisi key list --keys \S+k\.json\n/],
+  ["key make \u2003 --keys k.json", "Expected 1 to 200 characters, not only spaces"],
+  ["serve --keys k.json", "The key file k.json does not exist. Create it with: divisi key make <name> --keys k.json"],
+  ["serve --database postgres://u@127.0.0.1:1/x --keys k.json", "--keys names a file, but the database of --database"],
+  ["serve --database postgres://u@127.0.0.1:1/x --journal j", "--journal names a file, but the database of --database"],
+  ["serve --database mysql://x", "The database at the given URL cannot be used (its URL must look like postgres://"],
+  ["cluster submit hi --database mysql://x", "The database at the given URL cannot be used"],
   ["models inspect x", "There is no such model."],
   ["frobnicate", 'Unknown subcommand "frobnicate" of divisi.'],
   ["rnu", "Did you mean run or runs?"]

@@ -19,9 +19,6 @@ import type { RunInput, SubmitInput, WorkInput } from "./flags.ts"
 import * as HealthPort from "./HealthPort.ts"
 import * as Place from "./Place.ts"
 
-const orFail = <A, R>(effect: Effect.Effect<A, { readonly message: string }, R>) =>
-  Effect.mapError(effect, ({ message }) => failed(message))
-
 const print = (text: string) => Effect.sync(() => void stdout.write(`${text}\n`))
 
 /** Deletes data older than the retention period at regular intervals while the worker is running. */
@@ -56,7 +53,7 @@ const works = Effect.fnUntraced(function* (input: WorkInput): Effect.fn.Return<v
     : undefined
   const working = Effect.scoped(
     Effect.gen(function* () {
-      const runs = yield* orFail(
+      const runs = yield* Database.orFail(
         ClusterRuns.make({
           ...place,
           ...Database.waiting(),
@@ -68,7 +65,7 @@ const works = Effect.fnUntraced(function* (input: WorkInput): Effect.fn.Return<v
       }
       yield* retaining(input, config, database)
       yield* print(`Executing runs at ${address.host}:${address.port}`)
-      yield* orFail(runs.drained)
+      yield* Database.orFail(runs.drained)
     })
   )
   yield* Services.provide(working, { ...Services.of(config, input), isGym, database })
@@ -80,7 +77,7 @@ export const work = (input: WorkInput): Effect.Effect<void, Failure> => Effect.s
 /** Connects to the cluster as a client. */
 const joined = Effect.fnUntraced(function* (input: Place.Input) {
   const { ClusterRuns, ...place } = yield* Place.runs(input)
-  return yield* orFail(ClusterRuns.make({ ...place, ...Database.waiting() }))
+  return yield* Database.orFail(ClusterRuns.make({ ...place, ...Database.waiting() }))
 })
 
 /** Submits a run to the cluster. */
@@ -89,7 +86,7 @@ export const submit = (input: SubmitInput): Effect.Effect<void, Failure> =>
     Effect.gen(function* () {
       const runs = yield* joined(input)
       const id = Option.getOrElse(input.runId, () => randomUUID())
-      const known = Option.isNone(input.runId) ? undefined : yield* orFail(runs.journal.find(id))
+      const known = Option.isNone(input.runId) ? undefined : yield* Database.orFail(runs.journal.find(id))
       if (known !== undefined && known.question !== input.question) {
         return yield* usage(
           `Run ${id} has another question: "${cut(oneLine(known.question), 60)}". Choose another --run-id.`
@@ -108,7 +105,7 @@ export const follow = (input: RunInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
       const runs = yield* joined(input)
-      if ((yield* orFail(runs.journal.find(input.run))) === undefined) {
+      if ((yield* Database.orFail(runs.journal.find(input.run))) === undefined) {
         process.stderr.write(`divisi: run ${input.run} has not started; waiting for it. Press Ctrl-C to stop.\n`)
       }
       yield* Stream.runForEach(runs.follow(input.run), ({ body }) => print(body))
@@ -122,8 +119,8 @@ export const cancel = (input: RunInput): Effect.Effect<void, Failure> =>
       const runs = yield* joined(input)
       const before = yield* runs.poll(input.run)
       if (Option.isSome(before)) return yield* print(`Run ${input.run} has already ended: ${before.value.ending}.`)
-      yield* orFail(runs.cancel(input.run))
-      const known = yield* orFail(runs.journal.find(input.run))
+      yield* Database.orFail(runs.cancel(input.run))
+      const known = yield* Database.orFail(runs.journal.find(input.run))
       yield* print(
         known === undefined
           ? `Run ${input.run} has not started. It ends when a server is about to start it.`

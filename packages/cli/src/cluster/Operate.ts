@@ -2,14 +2,11 @@
 import type { Operations } from "@divisi/cluster"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { type Failure, usage } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
 import * as Database from "../stores/Database.ts"
 import type { DrainInput, PlaceInput, PurgeInput, StatusInput } from "./flags.ts"
 import * as Place from "./Place.ts"
-
-const orFail = <A, R>(effect: Effect.Effect<A, { readonly message: string }, R>) =>
-  Effect.mapError(effect, ({ message }) => failed(message))
 
 const print = (text: string) => Effect.sync(() => void stdout.write(`${text}\n`))
 
@@ -47,7 +44,9 @@ export const status = (input: StatusInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
       const { modules, postgres } = yield* Place.open(input)
-      const state = yield* orFail(modules.Operations.status(postgres, Option.getOrUndefined(input.versionGroup)))
+      const state = yield* Database.orFail(
+        modules.Operations.status(postgres, Option.getOrUndefined(input.versionGroup))
+      )
       yield* print(input.json ? JSON.stringify(state) : lines(state).join("\n"))
     })
   )
@@ -57,13 +56,15 @@ export const drain = (input: DrainInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
       const { modules, postgres } = yield* Place.open(input)
-      const { servers } = yield* orFail(modules.Operations.status(postgres, Option.getOrUndefined(input.versionGroup)))
+      const { servers } = yield* Database.orFail(
+        modules.Operations.status(postgres, Option.getOrUndefined(input.versionGroup))
+      )
       const server = servers.find(({ address }) => address === input.address)
       if (server === undefined) {
         const names = servers.map(({ address }) => address).join(", ") || "none"
         return yield* usage(`Server ${input.address} not found. Known servers: ${names}.`)
       }
-      yield* orFail(modules.Operations.drain(postgres, input.address))
+      yield* Database.orFail(modules.Operations.drain(postgres, input.address))
       yield* print(
         server.isHealthy
           ? `${input.address} drains.`
@@ -77,7 +78,7 @@ export const migrate = (input: PlaceInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
       const { ClusterRuns, ...place } = yield* Place.runs(input)
-      yield* orFail(ClusterRuns.make({ ...place, ...Database.waiting() }))
+      yield* Database.orFail(ClusterRuns.make({ ...place, ...Database.waiting() }))
       yield* print("The tables are up to date.")
     })
   )
@@ -90,8 +91,8 @@ export const purge = (input: PurgeInput): Effect.Effect<void, Failure> =>
     Effect.gen(function* () {
       const { modules, postgres } = yield* Place.open(input)
       const age = Option.getOrElse(input.olderThan, () => defaultAge)
-      const count = yield* orFail(modules.Operations.purge(postgres, age))
-      const { entries: runs } = yield* orFail(modules.Operations.purgeMessages(postgres, age))
+      const count = yield* Database.orFail(modules.Operations.purge(postgres, age))
+      const { entries: runs } = yield* Database.orFail(modules.Operations.purgeMessages(postgres, age))
       yield* print(
         `Removed ${count} shared ${count === 1 ? "evaluation" : "evaluations"}, and the messages of ${runs} ${runs === 1 ? "run" : "runs"}.`
       )

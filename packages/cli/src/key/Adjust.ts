@@ -28,6 +28,8 @@ const operator = (): string => {
   return `${name()}@${os.hostname()}`
 }
 
+const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
+
 /** Formats an amount in USD for storage, rounded to remove floating-point noise. */
 const usd = (value: number): string => `${Number(value.toFixed(9))}`
 
@@ -54,14 +56,15 @@ export const adjust = Effect.fnUntraced(function* (input: AdjustInput): Effect.f
   const id = Option.getOrElse(input.once, () => randomUUID())
   const made = yield* KeyPlace.within(input, ({ accounts, keys }) =>
     Effect.gen(function* () {
-      if (!(yield* keys.all).some(({ id }) => id === input.key)) return yield* unknown(input.key, input)
-      return yield* Effect.mapError(
-        Effect.flatMap(accounts, (accounts) => {
-          const names = KeyAccounts.namesOf(input.key, Option.getOrElse(input.on, accounts.now))
-          return accounts.adjust({ id, by: operator(), reason: input.reason, change, names })
-        }),
-        ({ message }) => failed(message)
-      )
+      const known = yield* keys.all
+      if (!known.some(({ id }) => id === input.key)) return yield* unknown(input.key, input, known)
+      const opened = yield* accounts
+      const now = opened.now()
+      const at = Option.getOrElse(input.on, () => now)
+      if (at > now) return yield* usage(`--on: ${dayOf(at)} is in the future; today is ${dayOf(now)} in UTC.`)
+      const names = KeyAccounts.namesOf(input.key, at)
+      const adjusted = opened.adjust({ id, by: operator(), reason: input.reason, change, names })
+      return yield* Effect.mapError(adjusted, ({ message }) => failed(message))
     })
   )
   const isOfDay = Option.match(input.on, {
@@ -83,13 +86,20 @@ export const adjust = Effect.fnUntraced(function* (input: AdjustInput): Effect.f
 
 /** Lists the corrections for all keys, or for one key. */
 export const audit = Effect.fnUntraced(function* (input: AuditInput): Effect.fn.Return<void, Failure> {
-  const all = yield* KeyPlace.within(input, ({ accounts }) =>
-    Effect.mapError(
-      Effect.flatMap(accounts, ({ adjustments }) => adjustments),
-      ({ message }) => failed(message)
+  const named = Option.getOrUndefined(input.key)
+  const [all, keys] = yield* KeyPlace.within(input, ({ accounts, keys }) =>
+    Effect.zip(
+      Effect.mapError(
+        Effect.flatMap(accounts, ({ adjustments }) => adjustments),
+        ({ message }) => failed(message)
+      ),
+      named === undefined ? Effect.succeed([]) : keys.all
     )
   )
-  const shown = all.map(jsonOf).filter(({ key }) => Option.isNone(input.key) || key === input.key.value)
+  const shown = all.map(jsonOf).filter(({ key }) => named === undefined || key === named)
+  if (named !== undefined && shown.length === 0 && !keys.some(({ id }) => id === named)) {
+    return yield* unknown(named, input, keys)
+  }
   if (input.json) return print(JSON.stringify(shown))
   if (shown.length === 0) return print("No adjustments found.")
   const rows = shown.map(({ afterUsd, at, beforeUsd, by, change, id, key, reason }) =>

@@ -9,6 +9,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
+import * as Hint from "../invocation/Hint.ts"
 import { explain } from "../invocation/OptionalPackage.ts"
 import { type Change, type KeyStore, unknown } from "../stores/KeyStore.ts"
 
@@ -24,6 +25,16 @@ export const fileOf = (named: Option.Option<string>): Effect.Effect<string> =>
     onNone: () => UserFolders.dataFile("keys.json", "DIVISI_KEYS"),
     onSome: (file) => Effect.succeed(path.resolve(file))
   })
+
+/** Fails if a named file does not exist. A server with a mistyped name would accept clients without a key. */
+export const exists = (file: string): Effect.Effect<void, Failure> =>
+  fs.existsSync(file)
+    ? Effect.void
+    : Effect.fail(
+        usage(
+          `The key file ${file} does not exist. Create it with: ${Hint.command("divisi key make <name>", { keys: Option.some(file) })}`
+        )
+      )
 
 /** Version of the file format. Keys written in version 1 have no rights. */
 const version = 2
@@ -90,7 +101,7 @@ const change = (file: string, id: string, changed: Change) =>
   edit(file, (keys) => {
     const at = keys.findIndex((key) => key.id === id)
     return at < 0
-      ? unknown(id, { keys: Option.some(file) })
+      ? unknown(id, { keys: Option.some(file) }, keys)
       : Effect.map(changed(keys[at]!), (key) => ({ key, keys: keys.with(at, key) }))
   })
 

@@ -28,9 +28,9 @@ export const within = <A>(
       const config = ConfigFile.resolve(Option.getOrUndefined(input.config))
       const database = yield* Database.open(
         input.database,
-        Effect.map(config, (loaded) => loaded.config)
+        Effect.map(config, (loaded) => loaded.config),
+        { files: { keys: input.keys } }
       )
-      yield* Database.onlyOne(database, { keys: input.keys })
       const accounts = database?.accounts ?? Effect.mapError(DiskAccounts.make(), ({ message }) => failed(message))
       const keys = yield* database?.keys ?? Effect.flatMap(KeyFile.fileOf(input.keys), KeyFile.store)
       return yield* use({ keys, accounts: Scope.provide(accounts, scope) })

@@ -35,8 +35,8 @@ const list = Command.make("list", listFlags, (input) => Effect.flatMap(loaded, (
 const change = Command.make("change", changeFlags, (input) => Effect.flatMap(loaded, (Key) => Key.change(input))).pipe(
   Command.withDescription(
     paragraphs(
-      "Change what a key may do. Its secret and its spending stay the same. Running servers apply the change to the next",
-      "request; limits that are not named stay."
+      "Change what a key may do. Its secret, its spending and the limits that you do not name stay the same. Running",
+      "servers apply the change to the next request."
     )
   ),
   Command.withShortDescription("Change the limits of a key"),

@@ -41,48 +41,55 @@ const ahead = (text: string): number | undefined => {
   return match === null ? undefined : Number(match[1]) * units[match[2] as keyof typeof units]
 }
 
-/** Creates a flag for text that will be stored. The text must not be empty, and its length is limited. */
-const short = (name: string, most: number) =>
-  Flag.String(name).pipe(
-    Flag.filter(
-      (text) => text.trim() !== "" && text.length <= most,
-      () => `Expected 1 to ${most} characters`
-    )
-  )
+const isShort = (most: number) => (text: string) => text.trim() !== "" && text.length <= most
 
-/** Flags for what a key may do. */
-const allowedFlags = {
-  workers: names("workers", "Workers this key may use, e.g. a,b (default: all)"),
-  models: names("models", "Models this key may request, e.g. divisi,divisi-fast (default: all)"),
-  rights: names(
-    "rights",
-    "Additional rights: rate, admin (default: none). With rate, the key can rate runs as a grader or check; with admin, it can see the runs of all keys"
-  ),
-  maxCostPerDay: cost("max-cost-per-day", "Maximum spending per UTC day, in USD; never exceeded"),
-  maxCostPerMonth: cost("max-cost-per-month", "Maximum spending per UTC month, in USD; never exceeded"),
-  maxCost: cost("max-cost", "Maximum total spending, in USD; never exceeded"),
-  requestsPerMinute: whole("requests-per-minute", 1).pipe(
-    Flag.withDescription("Maximum number of requests per minute"),
-    Flag.optional
-  ),
-  tokensPerMinute: whole("tokens-per-minute", 1).pipe(
-    Flag.withDescription("Maximum number of input and output tokens per minute"),
-    Flag.optional
-  ),
-  expires: Flag.String("expires").pipe(
-    Flag.filterMap(
-      (text) => Option.fromUndefinedOr(ahead(text)),
-      () => "Expected a duration such as 12h or 30d"
+const expectsShort = (most: number) => () => `Expected 1 to ${most} characters, not only spaces`
+
+/** Creates a flag for text that will be stored. The text must not be blank, and its length is limited. */
+const short = (name: string, most: number) => Flag.String(name).pipe(Flag.filter(isShort(most), expectsShort(most)))
+
+/** Maximum length of the name of a key's owner, in characters. */
+const maxNameCharacters = 200
+
+/** Returns the flags for what a key may do, with the defaults of a new key or without them. */
+const allowedFlags = (withDefaults: boolean) => {
+  const unless = (text: string) => (withDefaults ? ` (default: ${text})` : "")
+  return {
+    workers: names("workers", `Workers this key may use, e.g. a,b${unless("all")}`),
+    models: names("models", `Models this key may request, e.g. divisi,divisi-fast${unless("all")}`),
+    rights: names(
+      "rights",
+      `Additional rights: rate, admin${unless("none")}. With rate, the key can rate runs as a grader or check; with admin, it can see the runs of all keys`
     ),
-    Flag.withMetavar("<time>"),
-    Flag.withDescription("Lifetime of the key, e.g. 12h or 30d (default: never expires)"),
-    Flag.optional
-  )
+    maxCostPerDay: cost("max-cost-per-day", "Maximum spending per UTC day, in USD; never exceeded"),
+    maxCostPerMonth: cost("max-cost-per-month", "Maximum spending per UTC month, in USD; never exceeded"),
+    maxCost: cost("max-cost", "Maximum total spending, in USD; never exceeded"),
+    requestsPerMinute: whole("requests-per-minute", 1).pipe(
+      Flag.withDescription("Maximum number of requests per minute"),
+      Flag.optional
+    ),
+    tokensPerMinute: whole("tokens-per-minute", 1).pipe(
+      Flag.withDescription("Maximum number of input and output tokens per minute"),
+      Flag.optional
+    ),
+    expires: Flag.String("expires").pipe(
+      Flag.filterMap(
+        (text) => Option.fromUndefinedOr(ahead(text)),
+        () => "Expected a duration such as 12h or 30d"
+      ),
+      Flag.withMetavar("<time>"),
+      Flag.withDescription(`Lifetime of the key from now, e.g. 12h or 30d${unless("never expires")}`),
+      Flag.optional
+    )
+  }
 }
 
 export const makeFlags = {
-  name: Argument.String("name").pipe(Argument.withDescription("Name of the owner, e.g. alice, ci or the-wiki")),
-  ...allowedFlags,
+  name: Argument.String("name").pipe(
+    Argument.withDescription("Name of the owner, e.g. alice, ci or the-wiki"),
+    Argument.filter(isShort(maxNameCharacters), expectsShort(maxNameCharacters))
+  ),
+  ...allowedFlags(true),
   keys,
   database,
   config,
@@ -91,12 +98,12 @@ export const makeFlags = {
 
 export const changeFlags = {
   id: Argument.String("id").pipe(Argument.withDescription("Id of a key, as shown by `divisi key list`")),
-  name: short("name", 200).pipe(
+  name: short("name", maxNameCharacters).pipe(
     Flag.withMetavar("<name>"),
     Flag.withDescription("New name of the owner"),
     Flag.optional
   ),
-  ...allowedFlags,
+  ...allowedFlags(false),
   remove: names("remove", "Limits to remove, by the names of their flags, e.g. max-cost,expires"),
   keys,
   database,
@@ -145,7 +152,7 @@ export const adjustFlags = {
   once: short("once", 200).pipe(
     Flag.withMetavar("<name>"),
     Flag.withDescription(
-      "Name of the adjustment (default: random). Another adjustment with the same name changes nothing"
+      "Name of the adjustment (default: random). Repeating the adjustment changes nothing; a different one with this name is an error"
     ),
     Flag.optional
   ),

@@ -24,8 +24,7 @@ export const purge = (input: PurgeInput): Effect.Effect<void, Failure> =>
         return yield* usage(
           "No retention period given. Pass --keep, such as --keep 30d, or set retention in the config."
         )
-      const database = yield* Database.open(input.database, Effect.succeed(config))
-      yield* Database.onlyOne(database, { journal })
+      const database = yield* Database.open(input.database, Effect.succeed(config), { files: { journal } })
       const { cache } = Services.of(config, input)
       const stores = yield* Retention.storesOf({ database, files: { journal }, cache })
       const purged = yield* Retention.purge(stores, keepMillis, dryRun)

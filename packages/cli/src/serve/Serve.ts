@@ -173,6 +173,7 @@ const authenticateOf = Effect.fnUntraced(function* (
       operations: Effect.succeed({})
     }
   }
+  if (Option.isSome(input.keys)) yield* KeyFile.exists(input.keys.value)
   const store = yield* database?.keys ?? Effect.flatMap(KeyFile.fileOf(input.keys), KeyFile.store)
   const scope = yield* Effect.scope
   const accounts = database?.accounts ?? Effect.mapError(DiskAccounts.make(), ({ message }) => failed(message))
@@ -388,9 +389,12 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
   const isStored = content === "full"
   const keepMillis = Retention.periodOf(input.keep, config)
   yield* Retention.servable(keepMillis)
-  const database = yield* Database.open(input.database, Effect.succeed(config), Database.waiting())
-  yield* Database.onlyOne(database, { keys: input.keys, journal: input.journal })
   const origins = yield* originsOf(Server, input.allowOrigin, config.serve?.origins)
+  const secret = yield* secretOf
+  const database = yield* Database.open(input.database, Effect.succeed(config), {
+    ...Database.waiting(),
+    files: { keys: input.keys, journal: input.journal }
+  })
   const { authenticate, callerOf, isKeyless, operations } = yield* authenticateOf(Server, input, origins, database)
   const hasKeys = !isKeyless()
   const isOwn = !hasKeys && Server.Caller.isThisMachine(input.host)
@@ -412,7 +416,7 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
     keepRating: isStored ? yield* ratingsOf(Server, isGym, database) : undefined,
     pages: existsSync(Assets.folder) ? Assets.respond : undefined,
     operations,
-    secret: yield* secretOf,
+    secret,
     port: input.port,
     host: input.host,
     log: (entry) => write(input.json ? jsonOf(entry) : lineOf(entry, isPlay))

@@ -7,6 +7,7 @@ import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import type * as RateLimiter from "effect/persistence/RateLimiter"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -58,6 +59,14 @@ export interface Database {
   }
 }
 
+/** Converts the errors of a database: an invalid address is a usage error. */
+export const orFail = <A, R>(
+  effect: Effect.Effect<A, { readonly message: string; readonly reason?: unknown }, R>
+): Effect.Effect<A, Failure, R> =>
+  Effect.mapError(effect, ({ message, reason }) =>
+    Predicate.isTagged(reason, "Invalid") ? usage(message) : failed(message)
+  )
+
 const environment = (name: string) =>
   Effect.mapBoth(Config.option(Config.Redacted(name)), {
     onSuccess: Option.getOrUndefined,
@@ -104,23 +113,22 @@ const keysIn = (
     if (Result.isSuccess(read)) return Effect.succeed(read.success)
     return Effect.fail(failed("The database contains keys that cannot be read. Restore it from a backup."))
   }
-  const orFail = <A>(effect: Effect.Effect<A, { readonly message: string }>) =>
-    Effect.mapError(effect, ({ message }) => failed(message))
+  const all = Effect.map(orFail(records.all), (all) =>
+    [...all].map(([id, text]) => {
+      const read = decode(text)
+      return Result.isSuccess(read) ? read.success : damaged(id)
+    })
+  )
   const change: KeyStore["change"] = Effect.fnUntraced(function* (id, changed) {
     for (;;) {
       const before = yield* orFail(records.get(id))
-      if (before === undefined) return yield* unknown(id, { database: Option.some(records) })
+      if (before === undefined) return yield* unknown(id, { database: Option.some(records) }, yield* all)
       const key = yield* changed(yield* keyOf(before))
       if (yield* orFail(records.replace(id, before, JSON.stringify(key)))) return key
     }
   })
   return {
-    all: Effect.map(orFail(records.all), (all) =>
-      [...all].map(([id, text]) => {
-        const read = decode(text)
-        return Result.isSuccess(read) ? read.success : damaged(id)
-      })
-    ),
+    all,
     add: (key) => orFail(records.set(key.id, JSON.stringify(key))),
     change,
     find: (id) =>
@@ -199,25 +207,47 @@ export const waiting = () => {
   }
 }
 
+/** Flags that name files for data that a database stores, and what the data is. */
+type Files = Partial<Readonly<Record<"keys" | "journal", Option.Option<string>>>>
+
+/**
+ * Rejects flags for files with data that is stored in the database, because other servers could not access those files.
+ * `--keys none` is allowed.
+ */
+const onlyOne = (source: string, files: Files): Effect.Effect<void, Failure> => {
+  const [flag] = Object.entries(files).find(([, file]) => Option.isSome(file) && file.value !== "none") ?? []
+  return flag === undefined
+    ? Effect.void
+    : Effect.fail(
+        usage(`--${flag} names a file, but the database of ${source} stores this data. Use only one of them.`)
+      )
+}
+
+/** Options of {@link open}. */
+interface Opening extends Pick<import("@divisi/cluster").Postgres.Options, "onWait" | "startMillis"> {
+  /** Flags that a database excludes. They are checked before it is opened. */
+  readonly files?: Files
+}
+
 /**
  * Opens the database given by the flag, `DIVISI_DATABASE` or the config, in this order. Returns `undefined` if none of
- * them is set. An unreachable database fails immediately unless `start` sets a time to wait.
+ * them is set. An unreachable database fails immediately unless `startMillis` sets a time to wait.
  */
 export const open = Effect.fnUntraced(function* (
   named: Option.Option<Redacted.Redacted>,
   config: Effect.Effect<DivisiConfig.Config, Failure>,
-  start: Pick<import("@divisi/cluster").Postgres.Options, "onWait" | "startMillis"> = { startMillis: 0 }
+  { files = {}, onWait, startMillis = 0 }: Opening = {}
 ): Effect.fn.Return<Database | undefined, Failure, Scope.Scope> {
-  const url = Option.getOrUndefined(named) ?? (yield* environment("DIVISI_DATABASE")) ?? configured(yield* config)
+  const variable = yield* environment("DIVISI_DATABASE")
+  const url = Option.getOrUndefined(named) ?? variable ?? configured(yield* config)
   if (url === undefined) return undefined
+  yield* onlyOne(Option.isSome(named) ? "--database" : variable ? "DIVISI_DATABASE" : "serve.database", files)
   const Cluster = yield* Effect.tryPromise({
     try: () => import("@divisi/cluster"),
     catch: (error) => usage(`Cannot use the database. ${explain(error)}`)
   })
   const password = yield* environment("PGPASSWORD")
-  const postgres = yield* Effect.mapError(Cluster.Postgres.open({ ...start, url, password }), ({ message, reason }) =>
-    reason._tag === "Invalid" ? usage(message) : failed(message)
-  )
+  const postgres = yield* orFail(Cluster.Postgres.open({ onWait, startMillis, url, password }))
   const tell = toldOnce()
   const scope = yield* Effect.scope
   return {
@@ -285,21 +315,3 @@ export const open = Effect.fnUntraced(function* (
 /** Opens the database of a flag, with which several machines share work. Returns `undefined` if the flag is absent. */
 export const openShared = (url: Option.Option<Redacted.Redacted>) =>
   Option.isNone(url) ? Effect.undefined : open(url, Effect.succeed({}), waiting())
-
-/**
- * Rejects file flags for data that is stored in the database, because other servers could not access those files.
- * `--keys none` is allowed.
- */
-export const onlyOne = (
-  database: Database | undefined,
-  files: Readonly<Record<string, Option.Option<string>>>
-): Effect.Effect<void, Failure> => {
-  const given = Object.entries(files).find(([, file]) => Option.isSome(file) && file.value !== "none")
-  return database === undefined || given === undefined
-    ? Effect.void
-    : Effect.fail(
-        usage(
-          `--${given[0]} names a file, but the database ${database.name} already stores this data. Use only one of them.`
-        )
-      )
-}

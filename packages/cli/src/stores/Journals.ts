@@ -16,8 +16,7 @@ const shared = Effect.fnUntraced(function* (
   file: Option.Option<string>,
   url: Option.Option<Redacted.Redacted>
 ): Effect.fn.Return<Journal.Journal, Failure, Scope.Scope> {
-  const database = (yield* Database.open(url, Effect.succeed({})))!
-  yield* Database.onlyOne(database, { journal: file })
+  const database = (yield* Database.open(url, Effect.succeed({}), { files: { journal: file } }))!
   return yield* database.journal
 })
 

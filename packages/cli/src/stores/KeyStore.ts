@@ -3,6 +3,7 @@ import type { Keys } from "@divisi/server"
 import type * as Effect from "effect/Effect"
 import { type Failure, usage } from "../invocation/Failure.ts"
 import * as Hint from "../invocation/Hint.ts"
+import { oneLine } from "../view/Line.ts"
 
 /** A stored key. If `damaged` is set, the entry could not be parsed. */
 export type StoredKey = Keys.Key & { readonly damaged?: string }
@@ -10,9 +11,15 @@ export type StoredKey = Keys.Key & { readonly damaged?: string }
 /** Returns the changed key, or fails with the reason why the key cannot be changed. */
 export type Change = (key: StoredKey) => Effect.Effect<Keys.Key, Failure>
 
-/** Creates the failure for an unknown key id. */
-export const unknown = (id: string, place: Hint.Place): Failure =>
-  usage(`No key has the id ${id}. List keys with: ${Hint.command("divisi key list", place)}`)
+/** Creates the failure for an unknown key id. If it is the name of keys, the message has their ids. */
+export const unknown = (id: string, place: Hint.Place, keys: ReadonlyArray<StoredKey>): Failure => {
+  const named = keys.filter(({ name }) => name === id).map(({ id }) => id)
+  const hint =
+    named.length === 0
+      ? `List keys with: ${Hint.command("divisi key list", place)}`
+      : `Use the id of the key with this name: ${named.join(" or ")}.`
+  return usage(`No key has the id ${oneLine(id)}. ${hint}`)
+}
 
 /** A key store whose content may change at any time. */
 export interface KeyStore {
