@@ -87,12 +87,15 @@ class BytesWebSocket extends NodeWS.WebSocket {
   }
 }
 
+/** Maximum number of connections that wait to be accepted. Further ones of a burst may be reset. Node's default is 511. */
+const backlog = 4_096
+
 const listen = (server: Http.Server, host: string, port: number): Effect.Effect<void, ListenError> =>
   Effect.callback((resume) => {
     const fail = (error: NodeJS.ErrnoException) =>
       resume(Effect.fail(new ListenError({ detail: reasonOf(error, host, port) })))
     server.once("error", fail)
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog }, () => {
       server.off("error", fail)
       resume(Effect.void)
     })
