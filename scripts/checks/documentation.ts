@@ -80,7 +80,10 @@ const typeProblems = async (prepared: ReadonlyArray<Prepared>): Promise<Readonly
       files: prepared.map(({ file }) => file)
     }
     fs.writeFileSync(project, JSON.stringify(settings))
-    const { code, output } = await run([process.execPath, compiler, "-p", project, "--pretty", "false"], { cwd: root })
+    const { code, output } = await run(
+      [process.execPath, compiler, "-p", project, "--pretty", "false", "--checkers", "1"],
+      { cwd: root }
+    )
     const byFile = new Map(prepared.map(({ example, file }) => [path.relative(root, file), example]))
     const problems = typeErrors(output).flatMap(({ file, line, message }) => {
       const example = byFile.get(path.normalize(file))

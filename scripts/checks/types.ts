@@ -116,7 +116,9 @@ const compile = async (folder: string, resolution: string, options: object): Pro
     path.join(folder, file),
     JSON.stringify({ compilerOptions: { ...strict, ...options }, files: ["using.ts"] })
   )
-  const { code, output } = await run([process.execPath, compiler, "-p", file, "--pretty", "false"], { cwd: folder })
+  const { code, output } = await run([process.execPath, compiler, "-p", file, "--pretty", "false", "--checkers", "1"], {
+    cwd: folder
+  })
   const problems = problemsOf(output, folder, resolution)
   return code === 0 || /error TS/.test(output)
     ? problems
