@@ -26,7 +26,7 @@ const isText = (value: unknown): boolean => typeof value === "string"
 const optionsTable = Tables.table(
   {
     id: Tables.name,
-    plan: Tables.text,
+    plan: Tables.name,
     keys: Tables.expects("a list of strings", (value) => Array.isArray(value) && value.every(isText)),
     leaseMillis: Tables.whole(1)
   } satisfies Tables.ShapeOf<Options>,

@@ -157,18 +157,22 @@ export const anObject = expects("an object", isObject)
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
 
 const within = (what: string, { isWhole, least, most }: Range): Check => {
-  const words = most >= Number.MAX_SAFE_INTEGER ? `${what} of at least ${least}` : `${what} from ${least} to ${most}`
-  const test = (value: unknown) =>
+  const isIn = (value: unknown) =>
     typeof value === "number" && value >= least && value <= most && (!isWhole || Number.isSafeInteger(value))
-  return Object.assign(expects(words, test), { range: { least, most, isWhole } })
+  const check: Check = (value) => {
+    if (isIn(value)) return undefined
+    const isBoundShown = most < Number.MAX_SAFE_INTEGER || (typeof value === "number" && value > most)
+    return isBoundShown ? `${what} from ${least} to ${most}` : `${what} of at least ${least}`
+  }
+  return Object.assign(check, { range: { least, most, isWhole } })
 }
 
 /** Returns a check for objects that have the given method. */
 export const madeBy = (what: string, method: string): Check =>
   expects(what, (value) => isRecord(value) && typeof value[method] === "function")
 
-/** Returns a check for finite numbers from `least` to `most`, inclusive. */
-export const number = (least: number, most = Number.MAX_VALUE): Check =>
+/** Returns a check for numbers from `least` to `most`, inclusive. `most` is 2^53 - 1 if omitted. */
+export const number = (least: number, most = Number.MAX_SAFE_INTEGER): Check =>
   within("a number", { least, most, isWhole: false })
 
 /** Returns a check for integers from `least` to `most`, inclusive. */
@@ -178,8 +182,10 @@ export const whole = (least: number, most = Number.MAX_SAFE_INTEGER): Check =>
 /** Accepts a sampling temperature. Vendors accept at most 1 or 2, and local models more. */
 export const temperature = number(0, 100)
 
-/** Accepts any number of at least 0, including `Infinity`. */
-export const limit = within("a number", { least: 0, most: Infinity, isWhole: false })
+/** Accepts a number from 0 to 2^53 - 1, or `Infinity`, which means that there is no limit. */
+export const limit: Check = Object.assign((value: unknown) => (value === Infinity ? undefined : number(0)(value)), {
+  range: { least: 0, most: Infinity, isWhole: false }
+})
 
 /**
  * Accepts a count without a necessary limit: a whole number of at least 0, or infinity.

@@ -66,7 +66,7 @@ describe("the checker of options", () => {
     [
       "an infinite number",
       { ...ask, threshold: Infinity },
-      '"threshold" must be a number of at least 0, not Infinity.'
+      '"threshold" must be a number from 0 to 9007199254740991, not Infinity.'
     ],
     [
       "a member of another kind",

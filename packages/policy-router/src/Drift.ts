@@ -116,7 +116,10 @@ const rowOf = ({ kind, worker }: Outcome.Outcome): string => JSON.stringify([wor
 const table = Tables.table(
   {
     now: Tables.number(0),
-    halfLifeDays: Tables.number(Number.MIN_VALUE, Infinity)
+    halfLifeDays: Tables.either(
+      Tables.number(Number.MIN_VALUE),
+      Tables.expects("Infinity", (value) => value === Infinity)
+    )
   } satisfies Tables.ShapeOf<Options>,
   { required: ["now"] }
 )

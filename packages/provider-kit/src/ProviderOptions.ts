@@ -51,18 +51,18 @@ export interface ProviderOptions<Capabilities> {
 type Defaults = Pick<WorkerRequest, "maxOutputTokens" | "temperature" | "seed" | "reasoning" | "stopSequences">
 
 const isKey = (value: unknown): boolean =>
-  typeof value === "string" ||
+  Options.name(value) === undefined ||
   Redacted.isRedacted(value) ||
   (typeof value === "object" && value !== null && typeof (value as { env?: unknown }).env === "string")
 
 /** Validation table for `Options.check`, which catches misspelled options in plain JavaScript. */
 export const shape = {
-  apiKey: Options.expects("a string, a Redacted, or { env }", isKey),
+  apiKey: Options.expects("a non-empty string, a Redacted, or { env }", isKey),
   baseURL: Options.expects("a URL string", (value) => typeof value === "string" || value instanceof URL),
   id: Options.name,
   description: Options.text,
   instructions: Options.text,
-  provider: Options.text,
+  provider: Options.name,
   pricing: pricingShape,
   limits: limitsShape,
   capabilities: Options.anObject,

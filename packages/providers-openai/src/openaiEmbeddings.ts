@@ -55,8 +55,8 @@ const table = {
   baseURL: Tables.anything,
   fetch: Tables.aFunction,
   headers: Tables.recordOf(Tables.text),
-  organization: Tables.text,
-  project: Tables.text,
+  organization: Tables.name,
+  project: Tables.name,
   timeoutMillis: Tables.limit
 } satisfies Tables.ShapeOf<EmbeddingsOptions>
 

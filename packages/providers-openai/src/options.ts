@@ -48,8 +48,8 @@ export const workerShape = { ...ProviderOptions.shape, body: Options.anObject } 
 
 export const openAiShape = {
   ...workerShape,
-  organization: Options.text,
-  project: Options.text,
+  organization: Options.name,
+  project: Options.name,
   store: Options.flag,
   batch: VendorBatch.settingsShape,
   systemRole: Options.oneOf("system", "developer")

@@ -248,7 +248,7 @@ const sourceTable = {
 
 const settingsTable = {
   endToken: Tables.name,
-  chatTemplate: Tables.text,
+  chatTemplate: Tables.name,
   variables: Tables.anObject
 } satisfies Tables.ShapeOf<Settings>
 

@@ -66,7 +66,7 @@ export interface Options {
 
 /** Validation table for {@link Options}, used by `Options.check`. */
 export const optionsTable = {
-  baseUrl: Tables.text,
+  baseUrl: Tables.name,
   apiKey: Tables.anObject,
   dialect: Tables.either(Tables.name, Tables.anObject),
   wire: Tables.oneOf("json", "protobuf"),

@@ -141,25 +141,7 @@ const provider = {
   stopSequences: ["a"]
 }
 
-/** Texts that are shown to people and may be empty, limits that may be any number, and fields of vendors. */
-const texts = (...names: ReadonlyArray<string>) => names.map((name) => `${name}=""`)
-const huge = (...names: ReadonlyArray<string>) => names.map((name) => `${name}=1e+300`)
-const negative = (...names: ReadonlyArray<string>) => names.map((name) => `${name}=-1`)
-
-const ofAnthropic = {
-  open: ["headers", "capabilities", "body", "pricing", "reasoning"],
-  accepts: [
-    ...texts("description", "instructions", "provider", "apiKey", "organization", "project"),
-    ...huge("limits.contextTokens", "limits.maxOutputTokens", "timeoutMillis")
-  ]
-}
-
-const ofProvider = { ...ofAnthropic, accepts: [...ofAnthropic.accepts, ...negative("seed")] }
-
-const delays = (at: string) =>
-  ["baseDelayMillis", "factor", "maxDelayMillis", "maxRetryAfterMillis"].map((name) => at + name)
-
-const ofBudget = (at = "") => huge(...Object.keys(budget).map((name) => `${at}${name}`))
+const ofProvider = { open: ["headers", "capabilities", "body", "pricing", "reasoning"] }
 
 export const configurations: ReadonlyArray<Configuration> = [
   // Core
@@ -167,15 +149,13 @@ export const configurations: ReadonlyArray<Configuration> = [
     name: "conduct",
     make: (options) => promise.conduct(options),
     options: { ...settings, question: "?", pool: [worker], policy, onEvent: nothing, parallelToolCalls: true },
-    open: ["worker.reasoning", "policy"],
-    accepts: [...ofBudget("budget."), ...huge("worker.timeoutMillis", ...delays("retry."))]
+    open: ["worker.reasoning", "policy"]
   },
   {
     name: "Conductor.make",
     make: Conductor.make,
     options: { ...settings, policy, pool },
-    open: ["worker.reasoning", "policy", "pool"],
-    accepts: [...ofBudget("budget."), ...huge("worker.timeoutMillis", ...delays("retry."))]
+    open: ["worker.reasoning", "policy", "pool"]
   },
   {
     name: "worker",
@@ -197,18 +177,13 @@ export const configurations: ReadonlyArray<Configuration> = [
       limits,
       maxOutputTokens: 9
     },
-    open: ["pricing"],
-    accepts: [
-      ...texts("description", "instructions", "provider"),
-      ...huge("limits.contextTokens", "limits.maxOutputTokens")
-    ]
+    open: ["pricing"]
   },
   {
     name: "tool",
     make: promise.tool,
     options: { name: "a", description: "a", input: { type: "object" }, execute: nothing },
-    open: ["input"],
-    accepts: texts("description")
+    open: ["input"]
   },
   {
     name: "policy",
@@ -233,23 +208,21 @@ export const configurations: ReadonlyArray<Configuration> = [
     },
     open: ["model", "fallback", "reasoning"]
   },
-  { name: "ledger", make: promise.ledger, options: budget, accepts: ofBudget() },
+  { name: "ledger", make: promise.ledger, options: budget },
   {
     name: "memoryCache",
     make: promise.memoryCache,
-    options: { maxEntries: 3, maxBytes: 9, timeToLive: 1000 },
-    accepts: huge("maxEntries", "maxBytes", "timeToLive")
+    options: { maxEntries: 3, maxBytes: 9, timeToLive: 1000 }
   },
   { name: "single", make: (options) => promise.single(0, options), options: { failover: true } },
   { name: "randomRouter", make: promise.randomRouter, options: { seed: 1 } },
-  { name: "bestOf", make: promise.bestOf, options: { n: 3, judge: "a", workers: ["a"] }, accepts: ["judge=3"] },
-  { name: "selfConsistency", make: promise.selfConsistency, options: { n: 3, worker: "a" }, accepts: ["worker=3"] },
-  { name: "selfReflection", make: promise.selfReflection, options: { rounds: 3, worker: "a" }, accepts: ["worker=3"] },
+  { name: "bestOf", make: promise.bestOf, options: { n: 3, judge: "a", workers: ["a"] } },
+  { name: "selfConsistency", make: promise.selfConsistency, options: { n: 3, worker: "a" } },
+  { name: "selfReflection", make: promise.selfReflection, options: { rounds: 3, worker: "a" } },
   {
     name: "mixtureOfAgents",
     make: promise.mixtureOfAgents,
-    options: { layers: 3, proposers: ["a"], aggregator: "a" },
-    accepts: ["aggregator=3"]
+    options: { layers: 3, proposers: ["a"], aggregator: "a" }
   },
   {
     name: "uiMessageResponse (stream)",
@@ -261,14 +234,12 @@ export const configurations: ReadonlyArray<Configuration> = [
     name: "uiMessageResponse (run)",
     make: (options) => uiMessageResponse(options),
     options: { question: "?", pool: [worker], policy, maxSteps: 3, budget },
-    open: ["policy"],
-    accepts: ofBudget("budget.")
+    open: ["policy"]
   },
   {
     name: "ScriptedWorker.make",
     make: ScriptedWorker.make,
-    options: { id: "a", replies: ["a"], latencyMillis: 1 },
-    accepts: huge("latencyMillis")
+    options: { id: "a", replies: ["a"], latencyMillis: 1 }
   },
   // Files
   { name: "openJournal", make: disk.openJournal, options: { file: file } },
@@ -276,28 +247,24 @@ export const configurations: ReadonlyArray<Configuration> = [
   {
     name: "openCache",
     make: disk.openCache,
-    options: { file: ":memory:", maxBytes: 9, maxEntries: 9, timeToLive: 1000 },
-    accepts: huge("maxEntries", "maxBytes", "timeToLive")
+    options: { file: ":memory:", maxBytes: 9, maxEntries: 9, timeToLive: 1000 }
   },
   { name: "DiskJournal.make", make: DiskJournal.make, options: { file: file } },
   { name: "DiskAccounts.make", make: DiskAccounts.make, options: { file: file } },
   {
     name: "DiskCache.store",
     make: DiskCache.store,
-    options: { file: ":memory:", maxBytes: 9, maxEntries: 9, timeToLive: 1000 },
-    accepts: huge("maxEntries", "maxBytes", "timeToLive")
+    options: { file: ":memory:", maxBytes: 9, maxEntries: 9, timeToLive: 1000 }
   },
   {
     name: "DiskRecords.make",
     make: DiskRecords.make,
-    options: { file: ":memory:", maxBytes: 9, timeToLive: 1000 },
-    accepts: huge("maxBytes", "timeToLive")
+    options: { file: ":memory:", maxBytes: 9, timeToLive: 1000 }
   },
   {
     name: "ResponseCache.makeMemory",
     make: ResponseCache.makeMemory,
-    options: { maxEntries: 3, maxBytes: 9, timeToLive: 1000 },
-    accepts: huge("maxEntries", "maxBytes", "timeToLive")
+    options: { maxEntries: 3, maxBytes: 9, timeToLive: 1000 }
   },
   // Graders and sandboxes
   {
@@ -359,14 +326,12 @@ export const configurations: ReadonlyArray<Configuration> = [
       having: "calendar",
       difficulty: 1,
       composites: 0.5
-    },
-    accepts: negative("seed")
+    }
   },
   {
     name: "GymPool.make",
     make: GymPool.make,
-    options: { latencyMillis: 1, outages: 0, storekeeper: true, mistakes: true },
-    accepts: huge("latencyMillis")
+    options: { latencyMillis: 1, outages: 0, storekeeper: true, mistakes: true }
   },
   { name: "OraclePolicy.make", make: OraclePolicy.make, options: { profiles: [] } },
   { name: "LexicalPolicy.make", make: LexicalPolicy.make, options: { name: "a", split: true } },
@@ -404,8 +369,7 @@ export const configurations: ReadonlyArray<Configuration> = [
       topK: 1,
       topP: 1,
       minP: 0
-    },
-    accepts: texts("description")
+    }
   },
   {
     name: "LlamaCppModel.load",
@@ -529,21 +493,18 @@ export const configurations: ReadonlyArray<Configuration> = [
       file: missing,
       onGeneration: nothing
     },
-    open: ["head", "pool", "grader", "embedder", "run"],
-    accepts: huge("scorePerUsd", "sigma", "maxCostUsd")
+    open: ["head", "pool", "grader", "embedder", "run"]
   },
   {
     name: "SepCmaEs.make",
     make: SepCmaEs.make,
-    options: { mean: [0], sigma: 1, seed: 1, population: 4 },
-    accepts: huge("sigma")
+    options: { mean: [0], sigma: 1, seed: 1, population: 4 }
   },
   { name: "Head.fit", make: (options) => Head.fit([], options), options: { embedder: "a" } },
   {
     name: "Drift.recent",
     make: (options) => Drift.recent([], options),
-    options: { now: 1, halfLifeDays: 1 },
-    accepts: huge("now", "halfLifeDays")
+    options: { now: 1, halfLifeDays: 1 }
   },
   {
     name: "Replay.compare of routers",
@@ -591,7 +552,7 @@ export const configurations: ReadonlyArray<Configuration> = [
     name: "anthropic",
     make: (options) => anthropic("a", options),
     options: { ...provider, body: {}, promptCache: "none", promptCacheFor: "5m" },
-    ...ofAnthropic
+    ...ofProvider
   },
   {
     name: "google",
@@ -631,11 +592,7 @@ export const configurations: ReadonlyArray<Configuration> = [
       onProgress: nothing,
       sampleSeed: nothing
     },
-    open: ["pool", "run.worker.reasoning"],
-    accepts: [
-      ...huge("maxCostUsd", "paidElsewhereUsd", "run.worker.timeoutMillis", ...delays("run.retry.")),
-      ...ofBudget("run.budget.")
-    ]
+    open: ["pool", "run.worker.reasoning"]
   },
   {
     name: "Recording.make",
@@ -675,14 +632,12 @@ export const configurations: ReadonlyArray<Configuration> = [
   {
     name: "RoutingBench.run",
     make: (options) => RoutingBench.run([], options),
-    options: { split: "question", routers: [], repeats: 1, seed: 1, perKind: 1, only: ["a"], onProgress: nothing },
-    accepts: huge("perKind")
+    options: { split: "question", routers: [], repeats: 1, seed: 1, perKind: 1, only: ["a"], onProgress: nothing }
   },
   {
     name: "UserBenchmark.make",
     make: UserBenchmark.make,
-    options: { file: missing, id: "a", grader: "math", format: "line", licence: "a", isConfidential: true },
-    accepts: texts("licence")
+    options: { file: missing, id: "a", grader: "math", format: "line", licence: "a", isConfidential: true }
   },
   {
     name: "Verifiers.load",
@@ -722,8 +677,7 @@ export const configurations: ReadonlyArray<Configuration> = [
       objective: { loss: { type: "clippedRatio", low: 0.1, high: 0.2 }, entropy: 0, kl: 0 },
       rollouts: { run: { maxSteps: 3 } },
       pool: { type: "fixed" }
-    },
-    accepts: huge("objective.loss.high", "objective.entropy", "objective.kl")
+    }
   },
   {
     name: "TrainingConfig.warmStart",
@@ -743,14 +697,12 @@ export const configurations: ReadonlyArray<Configuration> = [
       maxCostUsd: 1,
       versions: { a: "b" }
     },
-    open: ["versions"],
-    accepts: huge("maxCostUsd")
+    open: ["versions"]
   },
   {
     name: "ToyEngine.make",
     make: ToyEngine.make,
-    options: { pieces: ["a"], order: 1, contextTokens: 9, noise: 1, seed: 1, name: "a" },
-    accepts: huge("noise")
+    options: { pieces: ["a"], order: 1, contextTokens: 9, noise: 1, seed: 1, name: "a" }
   },
   {
     name: "SamplerWorker.make",
@@ -772,8 +724,7 @@ export const configurations: ReadonlyArray<Configuration> = [
       simulations: 1,
       seed: 1
     },
-    open: ["config", "samples", "engine.pricing", "examples"],
-    accepts: huge("engine.speed.secondsPerSampledToken", "engine.speed.secondsPerTrainedToken", "secondsPerCall.high")
+    open: ["config", "samples", "engine.pricing", "examples"]
   },
   {
     name: "JaxEngine.make",
@@ -805,8 +756,7 @@ export const configurations: ReadonlyArray<Configuration> = [
       memoryBytes: 9,
       completionsPerPass: 1
     },
-    open: ["tokenizer", "tensors"],
-    accepts: huge("config.ropeTheta")
+    open: ["tokenizer", "tensors"]
   },
   {
     name: "JaxEngine.make of a file",
@@ -836,25 +786,13 @@ export const configurations: ReadonlyArray<Configuration> = [
       onNotice: nothing,
       fetch: () => Promise.reject(new Error("offline"))
     },
-    open: ["apiKey"],
-    accepts: [
-      ...huge(
-        "timeoutMillis",
-        "pollMillis",
-        "resultMillis",
-        "heartbeatMillis",
-        "retry.firstMillis",
-        "retry.mostMillis",
-        "retry.patienceMillis"
-      )
-    ]
+    open: ["apiKey"]
   },
   {
     name: "HuggingFaceTokenizer.load",
     make: (options) => HuggingFaceTokenizer.load({ folder: missing }, options),
     options: { endToken: "a", chatTemplate: "a", variables: {} },
-    open: ["variables"],
-    accepts: texts("chatTemplate")
+    open: ["variables"]
   },
   {
     name: "HuggingFaceTokenizer.load (source)",
@@ -877,15 +815,13 @@ export const configurations: ReadonlyArray<Configuration> = [
       origins: ["http://a"],
       limits: { bodyBytes: 9, depth: 9 }
     },
-    open: ["pool", "policy"],
-    accepts: huge("graceMillis", "heartbeatMillis")
+    open: ["pool", "policy"]
   },
   {
     name: "NodeServer.make",
     make: NodeServer.make,
     options: { pool, policy, port: 0, host: "256.0.0.1", maxConnections: 1, requestMillis: 9 },
-    open: ["pool", "policy"],
-    accepts: huge("requestMillis")
+    open: ["pool", "policy"]
   },
   {
     name: "StudioServer.listen",
@@ -954,17 +890,12 @@ export const configurations: ReadonlyArray<Configuration> = [
       unsupported: "fail",
       secrets: []
     },
-    open: ["pricing", "reasoning", "providerOptions", "headers"],
-    accepts: [
-      ...texts("description", "instructions"),
-      ...huge("limits.contextTokens", "limits.maxOutputTokens", "timeoutMillis")
-    ]
+    open: ["pricing", "reasoning", "providerOptions", "headers"]
   },
   {
     name: "ReadingPolicy.make",
     make: (options) => ReadingPolicy.make({} as never, options),
-    options: { name: "a", temperature: 1, priceWeight: 1 },
-    accepts: huge("priceWeight")
+    options: { name: "a", temperature: 1, priceWeight: 1 }
   },
   {
     name: "fromLanguageModel",
@@ -981,11 +912,7 @@ export const configurations: ReadonlyArray<Configuration> = [
       timeoutMillis: 9,
       secrets: []
     },
-    open: ["pricing"],
-    accepts: [
-      ...texts("description", "instructions"),
-      ...huge("limits.contextTokens", "limits.maxOutputTokens", "timeoutMillis")
-    ]
+    open: ["pricing"]
   },
   {
     name: "TinkerEngine.make",
@@ -1000,8 +927,7 @@ export const configurations: ReadonlyArray<Configuration> = [
       contextTokens: 9,
       baseGguf: missing
     },
-    open: ["apiKey", "tokenizer"],
-    accepts: texts("baseUrl")
+    open: ["apiKey", "tokenizer"]
   },
   {
     name: "Strongest.make",
@@ -1034,8 +960,7 @@ export const configurations: ReadonlyArray<Configuration> = [
   {
     name: "ModelWorker.make",
     make: (options) => ModelWorker.make({} as never, options),
-    options: { template: nothing, id: "a", description: "a", maxOutputTokens: 9, temperature: 1 },
-    accepts: texts("description")
+    options: { template: nothing, id: "a", description: "a", maxOutputTokens: 9, temperature: 1 }
   },
   {
     name: "Keys.authenticate",
@@ -1052,14 +977,12 @@ export const configurations: ReadonlyArray<Configuration> = [
   {
     name: "PostgresRecords.make",
     make: (options) => PostgresRecords.make({} as never, options),
-    options: { kind: "a", timeToLive: "1 day", maxBytes: 1 },
-    accepts: ["timeToLive=3", ...huge("maxBytes")]
+    options: { kind: "a", timeToLive: "1 day", maxBytes: 1 }
   },
   {
     name: "PostgresTasks.open",
     make: (options) => PostgresTasks.open({} as never, options),
-    options: { id: "a", plan: "{}", keys: ["a"], leaseMillis: 1 },
-    accepts: texts("plan")
+    options: { id: "a", plan: "{}", keys: ["a"], leaseMillis: 1 }
   },
   {
     name: "Trainer.start",
@@ -1071,7 +994,6 @@ export const configurations: ReadonlyArray<Configuration> = [
     name: "Trainer.resume",
     make: (options) => Trainer.resume({ engine, pool, grader }, options),
     options: { folder: missing, listener: nothing, signal: new AbortController().signal, maxCostUsd: 1 },
-    open: ["signal"],
-    accepts: huge("maxCostUsd")
+    open: ["signal"]
   }
 ]

@@ -1,7 +1,7 @@
 /**
  * Invalid options for all public functions: for every option in {@link ./configurations.ts}, a misspelled name, values
  * of other types, numbers that are infinite, negative or very large, and empty values. Each must be rejected with a
- * message that names the option, or be listed as accepted.
+ * message that names the option, unless {@link valid} gives a reason why the value is valid.
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -16,8 +16,6 @@ export interface Configuration {
   readonly options: Readonly<Record<string, unknown>>
   /** Paths of objects whose keys the caller may choose, or whose content another function checks. */
   readonly open?: ReadonlyArray<string> | undefined
-  /** Mistakes that are accepted, as `path=value`, each with a reason in the list of configurations. */
-  readonly accepts?: ReadonlyArray<string> | undefined
 }
 
 /** One mistake, and whether it was refused by name. */
@@ -27,7 +25,6 @@ export interface Attempt {
   readonly mistake: string
   readonly message: string
   readonly isRefused: boolean
-  readonly isListed: boolean
 }
 
 type Path = ReadonlyArray<string>
@@ -44,6 +41,16 @@ const wrongFor = (value: unknown): ReadonlyArray<unknown> => {
   if (Array.isArray(value)) return ["", "x", 3, Number.NaN, true, null, {}]
   return ["", "x", 3, Number.NaN, true, null]
 }
+
+/** Values that {@link wrongFor} returns and that are valid for these options, by the reason. */
+const valid: Readonly<Record<string, RegExp>> = {
+  "an empty text for people or models is the same as none": /(?:^|\.)(?:description|instructions)=""$/,
+  "a seed may be any whole number": /^seed=-1$/,
+  "a worker may be given by its number, which is checked with the pool": /^(?:worker|judge|aggregator)=3$/,
+  "a duration may be a number of milliseconds": /^timeToLive=3$/
+}
+
+const isValid = (attempt: string): boolean => Object.values(valid).some((pattern) => pattern.test(attempt))
 
 /** The name with one letter doubled, which is nearest to the name itself. */
 const misspelled = (name: string): string => `${name.slice(0, -1)}${name.at(-1)!.repeat(2)}`
@@ -78,15 +85,16 @@ export const outcomeOf = async (make: Configuration["make"], options: unknown): 
 const valueAt = (value: unknown, path: Path): unknown =>
   path.reduce((at, key) => (at as Record<string, unknown>)[key], value)
 
-async function* valuesOf({ accepts = [], make, name, open = [], options }: Configuration): AsyncGenerator<Attempt> {
+async function* valuesOf({ make, name, open = [], options }: Configuration): AsyncGenerator<Attempt> {
   for (const path of pathsIn(options, open)) {
     const key = path.at(-1)!
     for (const wrong of wrongFor(valueAt(options, path))) {
-      const message = await outcomeOf(make, withAt(options, path, wrong))
       const mistake = `${path.join(".")}=${shown(wrong)}`
+      if (isValid(mistake)) continue
+      const message = await outcomeOf(make, withAt(options, path, wrong))
       // An empty or wrong object may be refused for what it lacks: its own path is named then, too.
       const isRefused = message.includes(key)
-      yield { configuration: name, mistake, message, isRefused, isListed: accepts.includes(mistake) }
+      yield { configuration: name, mistake, message, isRefused }
     }
   }
 }
@@ -103,8 +111,7 @@ async function* namesOf({ make, name, open = [], options }: Configuration): Asyn
       configuration: name,
       mistake: [...path.slice(0, -1), written].join("."),
       message,
-      isRefused,
-      isListed: false
+      isRefused
     }
   }
 }

@@ -64,7 +64,7 @@ const shape = {
   takesTemperature: Options.flag,
   isCacheable: Options.flag,
   recovery: Options.either(Options.oneOf("free", "none"), Options.madeBy("{ reattach }", "reattach")),
-  provider: Options.text,
+  provider: Options.name,
   pricing: pricingShape,
   limits: limitsShape,
   maxOutputTokens: Options.whole(1)

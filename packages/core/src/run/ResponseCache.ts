@@ -81,7 +81,7 @@ const isEmptyObject = (value: unknown): boolean =>
 /** Accepts a duration: a number of milliseconds, or a string such as "1 hour". */
 export const aDuration: Options.Check = Options.expects('milliseconds, or a string such as "1 hour"', (value) =>
   typeof value === "number"
-    ? value >= 0
+    ? Options.limit(value) === undefined
     : !isEmptyObject(value) && Option.isSome(Duration.fromInput(value as Duration.Input))
 )
 

@@ -36,7 +36,7 @@ const table = Tables.table(
     id: Tables.name,
     grader: Tables.either(Tables.name, Tables.madeBy("a grader", "grade")),
     format: Tables.oneOf("line", "tags"),
-    licence: Tables.text,
+    licence: Tables.name,
     isConfidential: Tables.flag
   } satisfies Tables.ShapeOf<Options>,
   { required: ["file"] }
