@@ -43,6 +43,10 @@ describe.skipIf(!hasPostgres)("in Postgres", () => {
           ]
         )
         assert.isString((yield* journal.find("damaged"))?.damaged)
+        const shorten = `UPDATE ${postgres.schema}.runs SET length = -length WHERE run = 'damaged'`
+        yield* postgres.run((session) => session.query(shorten, []))
+        assert.include((yield* Effect.flip(journal.read("damaged"))).message, "the length of run damaged, -1")
+        yield* postgres.run((session) => session.query(shorten, []))
       }
       const accounts = yield* PostgresAccounts.make(postgres)
       for (const name of ["one", "two"]) yield* accounts.open({ name, limits: { costUsd: 1 } })

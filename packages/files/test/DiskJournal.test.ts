@@ -169,6 +169,30 @@ describe("a journal on disk", () => {
     })
   )
 
+  it.live("reports a length that no run has as damaged", () =>
+    Effect.gen(function* () {
+      for (const length of [0, -3, -1e15]) {
+        const file = fresh()
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const journal = yield* DiskJournal.make({ file })
+            const { epoch } = yield* journal.claim("a")
+            const head = { question: "Q", policy: "p", workers: ["a"], startedAt: 1, costUsd: 0, calls: 0 }
+            yield* journal.append({ run: "a", epoch, seq: 0, entries: [entry(0)], head })
+          })
+        )
+        const database = new DatabaseSync(file)
+        database.prepare("UPDATE runs SET length = ?").run(length)
+        database.close()
+        const journal = yield* DiskJournal.make({ file })
+        expect(yield* reasonOf(journal.read("a"))).toMatchObject({
+          _tag: "Damaged",
+          detail: `the length of run a, ${length}`
+        })
+      }
+    })
+  )
+
   it.live("says that a page is torn, and reads nothing wrong", () =>
     Effect.gen(function* () {
       const file = fresh()

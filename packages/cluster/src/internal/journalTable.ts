@@ -162,7 +162,7 @@ export const make = (
       ON batches.run = runs.id AND batches.seq >= coalesce(
         (SELECT max(seq) FROM ${batches} WHERE batches.run = runs.id AND seq <= $2::bigint), 0
       )
-    WHERE runs.run = $1 AND runs.length > $2::bigint ORDER BY batches.seq`
+    WHERE runs.run = $1 AND (runs.length > $2::bigint OR (runs.length < 1 AND head IS NOT NULL)) ORDER BY batches.seq`
   const lengths = `SELECT run, length FROM ${runs} WHERE run = ANY ($1::text[])`
   const isSelf = `owner = '${self.replaceAll("'", "''")}'`
   const listed = `SELECT run, length, bytes::double precision, changed_at::double precision, head,
@@ -197,6 +197,7 @@ export const make = (
   const entriesOf = (run: string, first: number, rows: ReadonlyArray<Row>): ReadonlyArray<Journal.Entry> => {
     const [row] = rows
     if (row === undefined) return []
+    if (Number(row[0]) < 1) throw new Torn(`the length of run ${run}, ${row[0]}`)
     const start = row[1] === null ? Number.POSITIVE_INFINITY : Number(row[1])
     let next = start
     const entries: Array<Journal.Entry> = []

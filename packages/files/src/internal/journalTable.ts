@@ -198,7 +198,9 @@ export const make = (database: DatabaseSync): JournalTable => {
     },
     read: (run, first) => {
       const row = rowOf(run)
-      if (row === undefined || first >= row.length) return []
+      if (row === undefined) return []
+      if (row.head != null && !(row.length > 0)) throw new Torn(`the length of run ${run}, ${row.length}`)
+      if (first >= row.length) return []
       const batches = from.all(row.id, row.id, first)
       let next = Number(batches[0]?.seq ?? 0)
       const start = next
