@@ -3,6 +3,7 @@
  * subtasks, answers, reasoning, tool arguments and tool results.
  */
 import * as Effect from "effect/Effect"
+import * as UrlParams from "effect/http/UrlParams"
 import { type ResponseStore, make as responseStore } from "./responses/ResponseStore.ts"
 import { ApiError, invalid } from "./wire/ApiError.ts"
 
@@ -11,7 +12,7 @@ export const values = ["full", "none"] as const
 
 /**
  * `"full"` stores content where other options enable it. `"none"` keeps content in memory only and leaves it out of
- * logs and run pages.
+ * logs, spans and run pages. Spans of requests still have the path, the client's address and its `User-Agent`.
  */
 export type ContentSetting = (typeof values)[number]
 
@@ -33,6 +34,16 @@ export const applied = <
 /** Creates the error for an endpoint that requires stored content. */
 export const refused = (what: string): ApiError =>
   new ApiError({ kind: "not-found", message: `${what} is not available. ${reason}` })
+
+/** Matches all names of query parameters. */
+const everyName = [/^/]
+
+/** Runs an effect whose spans include no values of a URL's query, which may be personal, if `content` is `"none"`. */
+export const traced = <A, E, R>(
+  content: ContentSetting | undefined,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  content === "none" ? Effect.provideService(effect, UrlParams.CurrentRedactedNames, everyName) : effect
 
 const explained = (error: ApiError): ApiError =>
   error.message.includes("not found")

@@ -127,7 +127,10 @@ export const make = Effect.fnUntraced(function* (
   const { host: _host, maxConnections: _connections, port: _port, requestMillis: _request, ...ofServer } = options
   const server = yield* Effect.mapError(Server.make(ofServer), unusable)
   const scope = yield* Effect.scope
-  const handler = yield* NodeHttpServer.makeHandler(EarlyResponse.readable(server.app), { scope })
+  const handler = yield* ContentSetting.traced(
+    content,
+    NodeHttpServer.makeHandler(EarlyResponse.readable(server.app), { scope })
+  )
   const entrance = Entrance.make()
   const node = Http.createServer(limitsOf(requestMillis), entrance.requests(handler))
   node.maxConnections = maxConnections
@@ -136,7 +139,10 @@ export const make = Effect.fnUntraced(function* (
     maxPayload: Limits.of(options).frameBytes,
     WebSocket: BytesWebSocket
   })
-  const upgrade = yield* NodeHttpServer.makeUpgradeHandler(Effect.succeed(sockets), server.app, { scope })
+  const upgrade = yield* ContentSetting.traced(
+    content,
+    NodeHttpServer.makeUpgradeHandler(Effect.succeed(sockets), server.app, { scope })
+  )
   node.on("upgrade", Upgrades.webSocketsOnly(node, entrance.upgrades(upgrade)))
   yield* Effect.addFinalizer(() => close(node, sockets))
   yield* listen(node, host, port)
