@@ -104,6 +104,27 @@ describe("implausible rows", () => {
   )
 })
 
+describe("answers in words", () => {
+  const rows = [
+    { id: "a", question: "Capital of France?", answer: "Paris" },
+    { id: "b", question: "1 + 1?", answer: "\\frac{4}{2}" },
+    { id: "c", question: "Parity of 4?", answer: "even" },
+    { id: "d", question: "Who wrote Faust?", answer: "Johann Wolfgang von Goethe", grader: "text" },
+    { id: "e", question: "2 + 2?", answer: "four" },
+    { id: "f", question: "Capital of Italy?", answer: "Rome" },
+    { id: "g", question: "Who is the thief?", answer: "\\text{Evelyn}" }
+  ]
+
+  it.effect("are reported for a grader of mathematics, before any call", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual((yield* load(rows, { grader: "math" })).notices, [
+        'In 2 questions the answer is in words, which a grader of mathematics compares only as text (the grader "text" is made for them): a, f.'
+      ])
+      assert.deepStrictEqual((yield* load(rows)).notices, [])
+    })
+  )
+})
+
 describe("few-shot examples", () => {
   const rows = Array.from({ length: 12 }, (_, index) => ({
     id: `q${index}`,

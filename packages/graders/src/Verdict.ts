@@ -36,6 +36,8 @@ export interface AnswerGrader extends Grader.Grader {
   readonly grade: (task: Task, answer: string) => Effect.Effect<Verdict, Grader.GraderError>
   /** Fails if a requirement of the grader is missing. Run it before paying for any answers. */
   readonly ready?: Effect.Effect<void, { readonly message: string }> | undefined
+  /** Returns a warning about a reference that is meant for another grader, such as "the answer is in words". */
+  readonly oddityOf?: ((reference: string) => string | undefined) | undefined
 }
 
 /** Creates a verdict with a score of 1 or 0. */

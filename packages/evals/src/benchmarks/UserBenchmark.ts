@@ -135,10 +135,12 @@ export const make = (options: Options): Graded => {
     stratum: "subject",
     prompt: format === "line" ? "as given" : `as given/${format}`,
     grader: dispatch(fallback, isOwn),
-    oddityOf: (record) => [
-      ...unread(record),
-      ...[equalOptions(AnswerOptions.read(record)?.texts ?? [])].filter((oddity) => oddity !== undefined)
-    ],
+    oddityOf: (record) => {
+      const options = AnswerOptions.read(record)
+      const grader = graderOf(Row.optionalText(record, "grader") ?? "") ?? fallback
+      const oddities = options === undefined ? [grader.oddityOf?.(answerOf(record))] : [equalOptions(options.texts)]
+      return [...unread(record), ...oddities.filter((oddity) => oddity !== undefined)]
+    },
     exampleOf: (_, task) =>
       lettersOf(task) === "" ? (task.reference ?? "") : letterReply(task.reference ?? "", format),
     toTask: (record) => {

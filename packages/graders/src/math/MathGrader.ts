@@ -10,6 +10,7 @@
 import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
+import { numeralOf } from "../internal/numerals.ts"
 import * as Verdict from "../Verdict.ts"
 import * as Algebra from "./Algebra.ts"
 import type { Decision } from "./Decision.ts"
@@ -117,6 +118,19 @@ const wordsOf = (gold: string): string | undefined =>
     gold
   )?.[1]
 
+/** Words that are answers to mathematical questions, besides those with a canonical spelling. */
+const mathematical =
+  /^(?:true|false|undefined|infinite\w*|infinity|none|no (?:real )?solutions?|(?:does not|doesn't) exist|all (?:real )?(?:numbers|integers)|diverge\w*|converge\w*|even|neither|both|prime|composite|never|always|sometimes|increasing|decreasing|rational|irrational)$/i
+
+/** Returns a warning about a reference in words, which is compared only as text. `\\text{…}` means that on purpose. */
+const oddityOf = (reference: string): string | undefined => {
+  const said = reference.trim().replace(/[.!]$/, "")
+  const isInWords = /^[\p{L}\p{M}'’,\s-]*\p{L}{4}[\p{L}\p{M}'’,\s-]*$/u.test(said)
+  return !isInWords || mathematical.test(said) || numeralOf(said) !== said
+    ? undefined
+    : 'the answer is in words, which a grader of mathematics compares only as text (the grader "text" is made for them)'
+}
+
 /** Matches questions whose answer may be a time of day. */
 const asksForTime = /\b(?:time|clock|o'clock|[ap]\.?m\.?|when|noon|midnight|hours?|arrives?|departs?|schedule)\b/i
 
@@ -174,7 +188,8 @@ const grading = (options: Options): Verdict.AnswerGrader => ({
         })
     })
   }),
-  ready: options.algebra === undefined ? Algebra.installed : undefined
+  ready: options.algebra === undefined ? Algebra.installed : undefined,
+  oddityOf
 })
 
 /** Grades mathematical answers, strictly. */
