@@ -223,7 +223,7 @@ export const problemOf = (
 export const explain = (known: ReadonlyArray<Vendor>, worker: string, problem: Problem): string =>
   problem.type === "key"
     ? `${worker} needs a key: set ${problem.variables.join(" or ")}.`
-    : `${worker} is not a known vendor. Use one of ${known.map(({ name }) => name).join(", ")} before the ` +
+    : `The vendor ${problem.vendor} of ${worker} is unknown. Use one of ${known.map(({ name }) => name).join(", ")} before the ` +
       `colon, or set ${variableOf(problem.vendor)}_BASE_URL to a server with the Chat Completions API.`
 
 /** Returns the key and base URL for a vendor from the environment. */

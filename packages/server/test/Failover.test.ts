@@ -16,7 +16,7 @@ describe("a worker that fails permanently", () => {
     const { policy: _, ...pool } = alone(down(), worker("b", said("Fine.")))
     return serving(pool, async ({ url }) => {
       const { header, notices, status } = await post(url, "divisi-fast")
-      assert.deepStrictEqual([status, notices], [200, ["Step 1: a failed, and b took over."]])
+      assert.deepStrictEqual([status, notices], [200, ["Step 0: a failed, and b took over."]])
       assert.include(header, "b took over")
     })
   })

@@ -1,3 +1,4 @@
+import { rounded } from "@divisi/core/Usage"
 import * as Effect from "effect/Effect"
 import type OpenAI from "openai"
 import { assert, describe, it } from "vitest"
@@ -69,8 +70,9 @@ describe("a plan that waits for approval, over Chat Completions", () => {
       const same = await priceOf({ plan })
       assert.strictEqual(same.status, 200, JSON.stringify(same.body))
       for (const name of ["least", "likely", "most"] as const) {
-        const { calls, costUsd = null, tokens } = price[name]
-        assert.deepStrictEqual(same.body[name], { calls, tokens, cost_usd: costUsd }, name)
+        const { calls, costUsd, tokens } = price[name]
+        const cost_usd = costUsd === undefined ? null : rounded(costUsd)
+        assert.deepStrictEqual(same.body[name], { calls, tokens, cost_usd }, name)
       }
       const single = 'model_id = [1]\nsubtasks = ["Answer."]\naccess_list = [[]]\n'
       assert.strictEqual((await priceOf({ plan: single, round: 0 })).body.least.calls, 1)

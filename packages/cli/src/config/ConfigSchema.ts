@@ -3,7 +3,7 @@
  * values, because they may contain API keys.
  */
 
-import { Check, Nearest } from "@divisi/core"
+import { Check, Nearest, Options } from "@divisi/core"
 import { isRecord } from "@divisi/core/Fields"
 import * as RunSettings from "@divisi/core/RunSettings"
 import * as Redacted from "effect/Redacted"
@@ -279,7 +279,9 @@ const explain = (config: unknown, issue: SchemaIssue.Issue): string => {
     const meant = meantBy(keys, message.split("\n").slice(1))
     return `${field}unknown setting${meant === undefined ? "" : ` (did you mean ${meant}?)`}`
   }
-  return `${field}${sentence(message)}, got ${kindOf(at(config, keys))}`
+  const value = at(config, keys)
+  // A duration is not a secret, so the error shows it.
+  return `${field}${sentence(message)}, got ${message === ageMessage ? Options.kindOf(value) : kindOf(value)}`
 }
 
 /** Validates a value as a config. On failure, returns a description of the problem and its field. */

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto"
 import os from "node:os"
 import type { Account } from "@divisi/core"
+import { rounded } from "@divisi/core/Usage"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
@@ -30,8 +31,7 @@ const operator = (): string => {
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
-/** Formats an amount in USD for storage, rounded to remove floating-point noise. */
-const usd = (value: number): string => `${Number(value.toFixed(9))}`
+const usd = (value: number): string => `${rounded(value)}`
 
 const signed = (value: number): string => (value > 0 ? `+${usd(value)}` : usd(value))
 

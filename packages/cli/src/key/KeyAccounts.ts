@@ -1,5 +1,6 @@
 /** Budget accounts for keys. The account for a day is a child of its month's account, which is a child of the total. */
 import { Account } from "@divisi/core"
+import { rounded } from "@divisi/core/Usage"
 import type { Keys } from "@divisi/server"
 import * as Effect from "effect/Effect"
 
@@ -69,7 +70,7 @@ export const spending = (
   accounts: Account.Accounts
 ): Effect.Effect<(key: Pick<Keys.Key, "id" | "limits">) => Spending, Account.AccountsError> =>
   Effect.map(accounts.list, (standings) => {
-    const spent = new Map(standings.map(({ name, total }) => [name, total.costUsd]))
+    const spent = new Map(standings.map(({ name, total }) => [name, rounded(total.costUsd)]))
     const now = accounts.now()
     return ({ id, limits }) => {
       const [today, thisMonth, total] = namesOf(id, now).map((name) => spent.get(name) ?? 0)

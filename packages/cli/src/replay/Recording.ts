@@ -78,6 +78,8 @@ const readTranscript = (whole: object): Result.Result<Recording, string> =>
 
 const neither = "is neither a transcript nor the events of a run"
 
+const remedy = "Write a transcript with: divisi run <question> --transcript <file>"
+
 /** Parses a recording in either format. On failure, returns a description of the problem. */
 export const read = (text: string): Result.Result<Recording, string> => {
   if (text.trim() === "") return Result.fail("is empty.")
@@ -86,5 +88,5 @@ export const read = (text: string): Result.Result<Recording, string> => {
   // If there are several lines, only the first one is valid JSON text; a truncated transcript has no valid first line.
   const first = whole ?? parse(text.slice(0, text.indexOf("\n") >>> 0))
   if (isObject(first) && "type" in first && "runId" in first) return readEvents(text)
-  return Result.fail(whole === undefined ? `${neither}, or it is truncated.` : `${neither}.`)
+  return Result.fail(`${whole === undefined ? `${neither}, or it is truncated` : neither}. ${remedy}`)
 }

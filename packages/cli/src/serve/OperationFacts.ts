@@ -1,5 +1,6 @@
 /** Collects data for a server's operators: keys with their spending, and machines that share a database. */
 import type { Account } from "@divisi/core"
+import { rounded } from "@divisi/core/Usage"
 import type { Operations } from "@divisi/server"
 import * as Effect from "effect/Effect"
 import type { Failure } from "../invocation/Failure.ts"
@@ -43,7 +44,7 @@ export const keysOf = <E>(
       ? Effect.succeed([])
       : Effect.flatMap(accounts, (opened) =>
           Effect.map(opened.list, (standings) => {
-            const spent = new Map(standings.map(({ name, total }) => [name, total.costUsd]))
+            const spent = new Map(standings.map(({ name, total }) => [name, rounded(total.costUsd)]))
             return keys.map((key) => keyOf(key, spent, opened.now()))
           })
         )

@@ -144,6 +144,8 @@ const originsOf = (
 interface Authenticating {
   /** Whether no keys existed at the last check. */
   readonly isKeyless: () => boolean
+  /** Names of the keys that had a cost limit when the server started. */
+  readonly costLimited: ReadonlyArray<string>
   readonly authenticate: Caller.Authenticate
   /** Returns the caller for a run's owner, so that the server can continue the run. */
   readonly callerOf: (owner: string) => ReturnType<Caller.Authenticate>
@@ -168,6 +170,7 @@ const authenticateOf = Effect.fnUntraced(function* (
   if (Option.isSome(input.keys) && input.keys.value === "none") {
     return {
       isKeyless: () => true,
+      costLimited: [],
       authenticate: onThisMachine,
       callerOf: (owner) => Effect.succeed({ owner }),
       operations: Effect.succeed({})
@@ -194,10 +197,14 @@ const authenticateOf = Effect.fnUntraced(function* (
   const keyed = Keys.authenticate({ find, ledger, paces: yield* database?.paces ?? Effect.undefined })
   const callerOf = Keys.callerOf({ find, ledger })
   // If all keys are deleted while the server runs, all clients are rejected.
-  let hasKeys = (yield* store.all).length > 0
+  const keys = yield* store.all
+  let hasKeys = keys.length > 0
   if (hasKeys) yield* opener
   return {
     isKeyless: () => !hasKeys,
+    costLimited: keys
+      .filter(({ limits, revokedAt }) => revokedAt === undefined && Object.keys(limits).length > 0)
+      .map(({ name }) => name),
     callerOf: (owner) => (owner === local ? Effect.succeed({ owner }) : callerOf(owner)),
     operations: Effect.mapError(
       Effect.all({
@@ -280,6 +287,16 @@ const welcome = (
 }
 
 const shortTime = (at: number): string => new Date(at).toISOString().slice(11, 19)
+
+/** Warns about workers without a price, which keys with a cost limit cannot use. */
+const warnOfPrices = (pool: WorkerPool.WorkerPool, costLimited: ReadonlyArray<string>): void => {
+  const unpriced = pool.workers.filter(({ pricing }) => pricing === undefined).map(({ id }) => id)
+  if (unpriced.length === 0 || costLimited.length === 0) return
+  const [prices, keys] = [unpriced.join(", "), costLimited.join(", ")].map(oneLine)
+  process.stderr.write(
+    `divisi: Keys with a cost limit cannot use workers without a known price. Workers: ${prices}. Keys: ${keys}. Set the prices with --price, or under prices in the config.\n`
+  )
+}
 
 /** Formats a log entry as a line of text. */
 const lineOf = (entry: RequestLog.Entry, isPlay: boolean): string => {
@@ -395,7 +412,13 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
     ...Database.waiting(),
     files: { keys: input.keys, journal: input.journal }
   })
-  const { authenticate, callerOf, isKeyless, operations } = yield* authenticateOf(Server, input, origins, database)
+  const { authenticate, callerOf, costLimited, isKeyless, operations } = yield* authenticateOf(
+    Server,
+    input,
+    origins,
+    database
+  )
+  warnOfPrices(offered.pool, costLimited)
   const hasKeys = !isKeyless()
   const isOwn = !hasKeys && Server.Caller.isThisMachine(input.host)
   const journal = isStored ? yield* journalOf(input, isGym, database) : undefined

@@ -92,7 +92,7 @@ export const checkLimit = (workers: ReadonlyArray<Worker>, limit: number | undef
   return Effect.fail(
     usage(
       [
-        `The cost limit of $${limit} needs prices: the price of ${unpriced.join(", ")} is unknown. Set it with:`,
+        `The cost limit of $${limit} needs prices: ${unpriced.length === 1 ? "the price" : "the prices"} of ${unpriced.join(", ")} ${unpriced.length === 1 ? "is" : "are"} unknown. Set ${unpriced.length === 1 ? "it" : "them"} with:`,
         `  ${write("0.5/1.5")}   USD per million input and output tokens`,
         `  ${write("0")}   free`,
         "or under `prices` in the config."

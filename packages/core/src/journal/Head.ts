@@ -18,6 +18,7 @@ const fields: { readonly [Name in keyof Head]-?: (value: unknown) => boolean } =
   ending: isAbsentOr(isText),
   costUsd: isNumber,
   isPlay: isAbsentOr((value) => value === true),
+  isUnpriced: isAbsentOr((value) => value === true),
   calls: isNumber,
   waitsFor: isAbsentOr(isTexts),
   caller: isAbsentOr(isText),

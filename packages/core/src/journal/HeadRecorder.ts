@@ -51,6 +51,7 @@ export const heading = () => {
   let head: Head | undefined
   let costUsd = 0
   let calls = 0
+  let isUnpriced: true | undefined
   /** Pending calls by step, excluding steps that wait for a nested run. */
   const waiting = new Map<string, Map<string, string>>()
   const delegating = new Set<string>()
@@ -111,6 +112,7 @@ export const heading = () => {
       if (head !== undefined) head = { ...head, ending: undefined }
     } else if ("usage" in entry && !("unasked" in entry)) {
       costUsd += entry.costUsd ?? 0
+      if (entry.costUsd === undefined) isUnpriced = true
       calls += 1
     }
   }
@@ -118,5 +120,5 @@ export const heading = () => {
     const texts = [...waiting.values()].flatMap((calls) => [...calls.values()])
     return texts.length === 0 ? undefined : texts
   }
-  return { take, head: () => head && { ...head, costUsd, calls, waitsFor: all() } }
+  return { take, head: () => head && { ...head, costUsd, isUnpriced, calls, waitsFor: all() } }
 }

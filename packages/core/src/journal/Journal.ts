@@ -12,7 +12,7 @@
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { AnswerOrigin, Ending, RunEvent } from "../events/RunEvent.ts"
-import type { Paid } from "../task/Usage.ts"
+import { type Paid, rounded } from "../task/Usage.ts"
 import type { WorkerErrorReason } from "../task/Worker.ts"
 import { AmbientJournal } from "./AmbientJournal.ts"
 import type * as Errors from "./JournalErrors.ts"
@@ -117,6 +117,8 @@ export interface Head {
   readonly costUsd: number
   /** Set if all workers in the pool have prices in play money. */
   readonly isPlay?: true | undefined
+  /** Set if `costUsd` does not include all calls, because a price is unknown. */
+  readonly isUnpriced?: true | undefined
   readonly calls: number
   /** Descriptions of the calls that a suspended run is waiting for. */
   readonly waitsFor?: ReadonlyArray<string> | undefined
@@ -330,12 +332,15 @@ export interface Listed {
   /** The question; `null` if content is not stored. */
   readonly question: string | null
   readonly policy: string
+  /** The workers in the pool. */
   readonly workers: ReadonlyArray<string>
   readonly started_at: number
   readonly changed_at: number
   readonly cost_usd: number
   /** Set if the cost is play money. */
   readonly is_play?: boolean
+  /** Set if `cost_usd` does not include all calls, because a price is unknown. */
+  readonly is_unpriced?: boolean
   readonly calls: number
   /** Id of the key that owns the run; `null` for a run started from the command line. */
   readonly owner: string | null
@@ -355,8 +360,9 @@ export const listed = (run: Summary): Listed => ({
   workers: run.workers,
   started_at: run.startedAt,
   changed_at: run.changedAt,
-  cost_usd: run.costUsd,
+  cost_usd: rounded(run.costUsd),
   ...(run.isPlay && { is_play: true }),
+  ...(run.isUnpriced && { is_unpriced: true }),
   calls: run.calls,
   owner: run.caller ?? null,
   waits_for: run.waitsFor ?? [],

@@ -158,6 +158,12 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
 /** Pricing for workers that cost nothing, such as local models and functions. */
 export const free: Pricing = { inputPerMillion: 0, outputPerMillion: 0 }
 
+/**
+ * Rounds an amount to twelve significant digits for display, which removes the floating-point noise of sums. Accounts
+ * and records store amounts without rounding.
+ */
+export const rounded = (usd: number): number => Number(usd.toPrecision(12))
+
 /** Whether input and output tokens cost nothing. */
 export const isFree = (pricing: Pricing | undefined): boolean =>
   pricing !== undefined && pricing.inputPerMillion === 0 && pricing.outputPerMillion === 0

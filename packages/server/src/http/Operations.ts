@@ -89,7 +89,7 @@ export interface Context {
 
 const refused = new ApiError({
   kind: "permission",
-  message: 'The state of the server needs an API key with the right "admin".'
+  message: 'Reading the state of this server needs an API key with the right "admin".'
 })
 
 const answer = Effect.fnUntraced(function* (

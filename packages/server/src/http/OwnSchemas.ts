@@ -54,6 +54,7 @@ const fields = {
   /** null if the server's `content` option is `"none"`. */
   question: Schema.NullOr(Schema.String),
   policy: Schema.String,
+  /** Ids of the workers in the pool, whether they were called or not. */
   workers: Schema.Array(Schema.String),
   /** Milliseconds since 1970. */
   started_at: Schema.Finite,
@@ -61,6 +62,8 @@ const fields = {
   cost_usd: Schema.Finite,
   /** Set if the cost is play money. */
   is_play: Schema.optionalKey(Schema.Boolean),
+  /** Set if `cost_usd` does not include all calls, because a price is unknown. */
+  is_unpriced: Schema.optionalKey(Schema.Boolean),
   calls: Schema.Int,
   /** Id of the key that owns the run; null for a run started from the command line. */
   owner: Schema.NullOr(Schema.String),

@@ -3,6 +3,7 @@
  * before it runs. The request calls no worker and costs nothing.
  */
 import { ForkPrice, type Journal, Price, Transcript, WorkflowText } from "@divisi/core"
+import { rounded } from "@divisi/core/Usage"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -71,7 +72,7 @@ const read = (body: Json.JsonObject, runId: string): Asked => {
 const amountOf = ({ calls, costUsd, tokens }: Price.Amount): typeof amount.Type => ({
   calls,
   tokens,
-  cost_usd: costUsd ?? null
+  cost_usd: costUsd === undefined ? null : rounded(costUsd)
 })
 
 /** The workers of the run that this server offers to the caller, in the run's order, and the worker of a fork. */

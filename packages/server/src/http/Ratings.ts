@@ -141,7 +141,10 @@ export const read = (body: Json.JsonObject): Omit<Rating, "at" | "rater"> => {
 // The endpoint
 // -------------------------------------------------------------------------------------------------------------------
 
-const keepsNone = new ApiError({ kind: "not-found", message: "This server does not store ratings." })
+const keepsNone = new ApiError({
+  kind: "not-found",
+  message: "This server does not store ratings: it serves the offline gym, or its operator has turned ratings off."
+})
 
 /** Returns the worker or team that produced the rated answer. Fails if the run or step does not exist. */
 const workerOf = (

@@ -89,7 +89,7 @@ type Finish = Extract<Part, { readonly type: "finish" }>
 const bothUsed = (first: SegmentUsage, second: SegmentUsage): SegmentUsage => ({
   answer: second.answer,
   orchestration: Usage.addUsage(totalOf(first), second.orchestration),
-  costUsd: first.costUsd + second.costUsd,
+  costUsd: Usage.rounded(first.costUsd + second.costUsd),
   unpricedCalls: first.unpricedCalls + second.unpricedCalls,
   calls: first.calls + second.calls
 })

@@ -222,11 +222,23 @@ export const ofStore = (cause: unknown, runId?: string | undefined): ApiError =>
   return new ApiError({ kind: "server", message, cause })
 }
 
+/** Returns the error for a worker without a known price under a cost limit. Only the operator can set prices. */
+const unpriced = (worker = "a worker"): ApiError =>
+  new ApiError({
+    kind: account.kind,
+    message: `A cost limit applies to this request, but this server does not know the price of ${worker}. ${forOperator}`,
+    providerMessage: `the price of ${worker} is unknown; set it with --price ${worker}=<input>/<output>, or under prices in the config`
+  })
+
 /** Returns the error for a run that failed, was stopped or exceeded its budget. */
 export const of = ({ detail, ending, error, runId }: RunResult, names?: FieldNames.FieldNames): ApiError => {
   const message = FieldNames.inMessage(detail ?? "The run ended without an answer.", names)
   if (ending === "budget") {
-    const isTime = (error as BudgetExceeded | undefined)?.limit === "durationMillis"
+    const exceeded = error as BudgetExceeded | undefined
+    if (exceeded?.limit === "costUsd" && exceeded.needed === undefined && exceeded.plan === undefined) {
+      return unpriced(exceeded.worker)
+    }
+    const isTime = exceeded?.limit === "durationMillis"
     return new ApiError({ kind: isTime ? "timeout" : "quota", message })
   }
   if (ending === "interrupted") {

@@ -127,7 +127,7 @@ export const make = () => {
       const part = places.has(place) ? "answer" : "orchestration"
       parts[part] = Usage.addUsage(parts[part], usage)
     }
-    return { ...all, ...parts }
+    return { ...all, costUsd: Usage.rounded(all.costUsd), ...parts }
   }
 
   return { take, sum }

@@ -243,7 +243,7 @@ const brokenOff = new ApiError({
 const noticeOf = (event: RunEvent.RunEvent): string | undefined => {
   if (event.type === "step-notice") return `${event.worker}: ${event.notice}`
   return event.type === "step-reassigned"
-    ? `Step ${event.step + 1}: ${event.from} failed, and ${event.to} took over.`
+    ? `Step ${event.step}: ${event.from} failed, and ${event.to} took over.`
     : undefined
 }
 

@@ -131,7 +131,7 @@ const listIn = (
   const isOnly = body[own] == null || body[other] == null
   const isOne = typeof value === "string" || Json.isObject(value)
   if (isOne && (isOnly || own === "input")) return [[value], field]
-  return [Json.list(value, field), field]
+  return [Json.list(value, field, "a text or a list"), field]
 }
 
 const ruleNames: ReadonlySet<string> = new Set(Canonical.ruleFields)

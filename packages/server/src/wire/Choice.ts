@@ -41,7 +41,9 @@ const costUsd = Json.number(0, Number.MAX_VALUE)
 const seed = Json.whole(0)
 
 const numberOf = (value: string | undefined, field: string, read: (value: unknown, field: string) => number) =>
-  value === undefined ? undefined : read(value.trim() === "" ? Number.NaN : Number(value), field)
+  value === undefined
+    ? undefined
+    : read(value.trim() === "" || Number.isNaN(Number(value)) ? value : Number(value), field)
 
 const both = (lists: ReadonlyArray<ReadonlyArray<string> | undefined>): ReadonlyArray<string> | undefined =>
   lists

@@ -47,9 +47,9 @@ export const checkNames = (value: JsonObject, names: ReadonlyArray<string>, what
   throw invalid(field, `${field} is not a field of ${what}. ${hint}`)
 }
 
-/** Parses a list. */
-export const list = (value: unknown, field: string): ReadonlyArray<unknown> =>
-  Array.isArray(value) ? value : wrong(field, "a list", value)
+/** Parses a list. `what` describes the accepted values in the error. */
+export const list = (value: unknown, field: string, what = "a list"): ReadonlyArray<unknown> =>
+  Array.isArray(value) ? value : wrong(field, what, value)
 
 /** Maximum number of parts or tool calls in a message. */
 const maxItems = 2_000
@@ -144,7 +144,11 @@ export const number =
   (value: unknown, field: string): number =>
     typeof value === "number" && value >= least && value <= most
       ? value
-      : wrong(field, `a number from ${least} to ${most}`, value)
+      : wrong(
+          field,
+          most === Number.MAX_VALUE ? `a number of at least ${least}` : `a number from ${least} to ${most}`,
+          value
+        )
 
 /** Parses an integer of at least `least`. */
 export const whole =

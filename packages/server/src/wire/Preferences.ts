@@ -214,7 +214,8 @@ const endless = /^(?:|inf(?:inity)?|none|auto)$/i
  */
 const tokens = (value: unknown, field: string): number | undefined => {
   if (typeof value === "string" && endless.test(value.trim())) return undefined
-  const limit = Json.number(-1, Number.MAX_VALUE)(numeric(value), field)
+  const given = numeric(value)
+  const limit = given === -1 ? 0 : Json.number(0, Number.MAX_VALUE)(given, field)
   return limit < 1 ? undefined : Math.min(Math.floor(limit), Number.MAX_SAFE_INTEGER)
 }
 
