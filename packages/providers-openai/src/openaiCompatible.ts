@@ -67,8 +67,7 @@ const ofServers = { images: false, files: false, maxStopSequences: Number.POSITI
  * By default, the model is assumed to support tools and JSON Schemas, but not images and files; `capabilities`
  * overrides this.
  *
- * Creates a worker for a compatible server. Calls are sent over undici, without the SDK; connections are reused, and
- * shared by all workers. If `fetch` is set, or a proxy of the environment or a custom dispatcher applies, calls are
+ * Calls are sent over undici, without the SDK; connections are reused, and shared by all workers. If `fetch` is set, or a proxy of the environment or a custom dispatcher applies, calls are
  * sent through it.
  *
  * **Example**

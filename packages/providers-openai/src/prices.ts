@@ -54,7 +54,7 @@ const rows: ReadonlyArray<Row> = [
   ["o1", 15, 7.5, undefined, 60, "2026-03-01"]
 ]
 
-/** All known list prices. The source is the model's page; the alias `gpt-5.6` is on the page for Sol. */
+/** All known list prices. The source is the model's page; the alias `gpt-5.6` is on the page of `gpt-5.6-sol`. */
 export const prices: ReadonlyArray<ListPrice> = rows.map(([model, input, cached, written, output, date]) => ({
   model,
   inputPerMillion: input,

@@ -60,7 +60,7 @@ export const teamFlags = {
   policy: text(
     "policy",
     "<name>",
-    "Policy that plans the run, e.g. lexical, single:<id> or openai:gpt-5-mini. Default: with one model, it answers; with several models, the strongest one answers; with other workers in the pool, the strongest model plans; in the gym, lexical; after `divisi learn`, router. A chat model (openai:gpt-5-mini, model:<id>) writes the plan itself. Others: conductor (reads descriptions), tiny (trained for the gym), router, learned, head (router:half and router:within-2 cost less), single:<id>, best-single, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, checked:<first>+<then>+<check> (check: schema:<file>, command:<command>, grader, or a judge worker), agreed:<a>+<b>+<otherwise>"
+    "Policy that plans the run, e.g. lexical, single:<id> or openai:gpt-5-mini. Default: with one model, it answers; with several models, the strongest one answers; with workers that are not models, the strongest model plans; in the gym, lexical; after `divisi learn`, router. A chat model (openai:gpt-5-mini, model:<id>) writes the plan itself. Others: conductor (reads descriptions), tiny (trained for the gym), router and learned (use your ratings; router:half and router:within-2 cost less), head and head:<file> (a trained router), single:<id>, best-single, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, checked:<first>+<then>+<check> (check: schema:<file>, command:<command>, grader, or a judge worker), agreed:<a>+<b>+<otherwise>"
   ),
   maxSteps,
   tool: named(

@@ -1,4 +1,4 @@
-/** Creates SDK clients without retries and logs, with the given key as their only credential. */
+/** Creates SDK clients without retries or logs, with the given key as their only credential. */
 import Anthropic from "@anthropic-ai/sdk"
 import type { Allowance } from "@divisi/core"
 import { Endpoint } from "@divisi/provider-kit"

@@ -1,4 +1,4 @@
-/** Creates SDK clients without retries and logs, and collects the secrets that they hold. */
+/** Creates SDK clients without retries or logs, and collects the secrets that they hold. */
 import type { Allowance } from "@divisi/core"
 import { type ApiKey, Endpoint } from "@divisi/provider-kit"
 import * as Redacted from "effect/Redacted"
@@ -28,7 +28,7 @@ export const timeoutMillis = (options: ClientOptions): number => Math.min(option
 /** The worker options that are used by its client. */
 type ClientOptions = Pick<WorkerOptions, "baseURL" | "fetch" | "headers" | "timeoutMillis">
 
-/** Returns the key that requests carry, as far as it is known: without one, headers may contain it. */
+/** Returns the key that requests carry, if it is known. The headers may contain a key that is not known here. */
 export const sentKey = (key: Redacted.Redacted<string> | undefined, { headers }: ClientOptions): ApiKey.Sent =>
   key ?? (headers === undefined ? undefined : "unknown")
 
@@ -50,7 +50,7 @@ export interface Connected extends Pick<Endpoint.Endpoint, "fetch" | "secrets"> 
 }
 
 /**
- * Creates a client without retries and logs. `identity` is the account at OpenAI; `null` prevents the account from the
+ * Creates a client without retries or logs. `identity` is the account at OpenAI; `null` prevents the account from the
  * environment from being sent to other servers.
  */
 export const connect = (
