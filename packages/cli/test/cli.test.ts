@@ -394,7 +394,10 @@ describe.concurrent("divisi replay", () => {
   it("reports in one line that a file is not a recording", async () => {
     const { code, errors } = await divisi(["replay", "package.json"])
     assert.strictEqual(code, 1)
-    assert.strictEqual(errors, "divisi: package.json is neither a transcript nor the events of a run.\n")
+    assert.strictEqual(
+      errors,
+      "divisi: package.json is neither a transcript nor the events of a run. Write a transcript with: divisi run <question> --transcript <file>\n"
+    )
   })
 })
 
