@@ -123,9 +123,10 @@ const talkOn = Effect.fnUntraced(function* (chat: Chat): Effect.fn.Return<void, 
     const line = yield* chat.lines.next
     if (line === undefined) return
     if (line.trim() === "") continue
-    if (chat.isTyped && isCommand(line)) {
-      if (!(yield* command(chat, line))) return
-      continue
+    if (isCommand(line)) {
+      if (!chat.isTyped) chat.talk.note(`Sending "${line.trim()}" as a question: commands need a terminal.`)
+      else if (yield* command(chat, line)) continue
+      else return
     }
     const ending = yield* turn(chat, line)
     // When input is piped, the remaining lines assume an answer that does not exist.

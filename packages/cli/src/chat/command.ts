@@ -17,8 +17,8 @@ export const chat = Command.make("chat", flags, (input) =>
       "/plan shows the last plan, /cost the cost of each turn, /reset clears the conversation, /save writes it to a file,",
       "/exit ends it. Ctrl-C stops a turn, Ctrl-D ends the conversation.",
       "",
-      "If standard input is piped, each line is one turn, and only the answers are printed to standard output. The chat",
-      "exits after the first turn without an answer, with the same exit code as `divisi run`."
+      "If standard input is piped, each line is one turn, also one that begins with /. Only the answers are printed to",
+      "standard output. The chat exits after the first turn without an answer, with the same exit code as `divisi run`."
     )
   ),
   Command.withExamples([

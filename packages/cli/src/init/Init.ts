@@ -245,9 +245,11 @@ export const init = Effect.fnUntraced(function* (
   const names = models.map(nameOf)
   const written = [...files, ...own].map(({ name }) => name)
   const node = Clone.nodeFor(folder)
+  const entered = path.relative(process.cwd(), folder)
+  const enter = entered === "" ? [] : [`cd ${/\s/.test(entered) ? `"${entered}"` : entered}`]
   const next = [`${node} ${scriptFile}`, `${divisi} run "a question"`, `${divisi} chat`]
   if (input.json) {
-    const facts = { found, models: names, files: written, install: command, isInstalled: isInstalling, next }
+    const facts = { found, models: names, files: written, folder, install: command, isInstalled: isInstalling, next }
     return say(JSON.stringify(facts))
   }
   say(
@@ -257,11 +259,11 @@ export const init = Effect.fnUntraced(function* (
           "To use real models, set an API key such as OPENAI_API_KEY or start a server such as Ollama. Then run divisi init --force."
         ]
       : []),
-    ...(isInstalling ? [] : ["Install the packages:", `  ${command.join(" ")}`]),
+    ...(isInstalling ? [] : ["Install the packages:", ...[...enter, command.join(" ")].map((line) => `  ${line}`)]),
     ...(node === "node"
       ? []
       : ["The script needs Node 22.19 or newer, and yours is older. The command below uses this clone's Node."]),
     "Then:",
-    ...next.map((line) => `  ${line}`)
+    ...[...(isInstalling ? enter : []), ...next].map((line) => `  ${line}`)
   )
 })

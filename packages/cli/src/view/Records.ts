@@ -57,7 +57,7 @@ const skipReasons: Readonly<Record<string, string>> = {
 export const skipReason = ({ detail = "" }: Transcript.StepRecord): string => skipReasons[detail] ?? detail
 
 /**
- * Formats the progress of a step over its items, e.g. `12 of 40 items, 1 failed`. Empty if the step has no items. Counts
+ * Formats the progress of a step over its items, e.g. `12 of 40 items, 1 failed`. Items stopped by a quorum count as skipped. Empty if the step has no items. Counts
  * the answers that the caller of a fork supplied.
  */
 export const itemsOf = ({ items = [], unfolded }: Transcript.StepRecord): string => {
@@ -67,7 +67,9 @@ export const itemsOf = ({ items = [], unfolded }: Transcript.StepRecord): string
   const supplied = items.filter(({ origin }) => origin === "caller").length
   return [
     `${count("answered", "failed", "skipped")} of ${Format.count(unfolded, "item")}`,
-    ...[`${count("failed")} failed`, `${supplied} supplied by the caller`].filter((part) => !part.startsWith("0 "))
+    ...[`${count("failed")} failed`, `${count("skipped")} skipped`, `${supplied} supplied by the caller`].filter(
+      (part) => !part.startsWith("0 ")
+    )
   ].join(", ")
 }
 
