@@ -114,7 +114,17 @@ describe("Price", () => {
     for (const worker of [7, -1, 0.5, undefined])
       refused({ steps: [step(0), { ...step(0), worker }] }, /Step 1: worker/)
     refused(undefined, /expected a workflow/)
-    refused(named, /WorkerPool\.make/, { ...once, pool: pool.workers })
+    assert.deepStrictEqual(Price.of(named, { ...once, pool: pool.workers }), Price.of(named, once))
+    assert.deepStrictEqual(
+      Price.of(named, { ...once, task: "q" }),
+      Price.of(named, { ...once, task: { question: "q" } })
+    )
+    refused(named, /"pool" must be a list of workers, or the pool of WorkerPool\.makeUnsafe, not an object/, {
+      ...once,
+      pool: WorkerPool.make(pool.workers)
+    })
+    refused(named, /a task must be a non-empty string, parts, .* not an empty object/, { ...once, task: {} })
+    refused(named, /option "retries" does not exist/, { ...once, retries: 1 })
   })
 
   it("counts retries, and workers that take over", () => {

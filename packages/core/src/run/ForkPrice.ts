@@ -2,7 +2,6 @@
 import * as Result from "effect/Result"
 import type { StepRecord, Transcript } from "../events/Transcript.ts"
 import type { OptionsError } from "../Options.ts"
-import * as WorkerPool from "../task/WorkerPool.ts"
 import * as Price from "../workflow/Price.ts"
 import { type Cut, cut } from "./Fork.ts"
 
@@ -20,7 +19,7 @@ const isEnded: ReadonlySet<StepRecord["state"]> = new Set(["answered", "failed",
  * **Example**
  *
  * ```ts
- * import { ForkPrice, WorkerPool } from "@divisi/core"
+ * import { ForkPrice } from "@divisi/core"
  * import { conduct, policy, worker } from "@divisi/core/promise"
  *
  * const pool = [worker({ id: "a", pricing: { inputPerMillion: 1, outputPerMillion: 4 }, answer: () => "It is 42." })]
@@ -31,7 +30,7 @@ const isEnded: ReadonlySet<StepRecord["state"]> = new Set(["answered", "failed",
  *   ]
  * }))
  * const { transcript } = await conduct({ pool, policy: plan, question: "What is 6 times 7?" })
- * const price = ForkPrice.of(transcript, { at: { round: 0, step: 1 } }, { pool: WorkerPool.makeUnsafe(pool) })
+ * const price = ForkPrice.of(transcript, { at: { round: 0, step: 1 } }, { pool })
  * price._tag === "Success" && price.success.likely.calls // => 1
  * ```
  */
@@ -40,7 +39,7 @@ export const of = (
   fork: Cut,
   setting: Omit<Price.Setting, "task" | "kept">
 ): Result.Result<Price.Price, OptionsError> =>
-  Result.map(cut(transcript, fork, WorkerPool.ids(setting.pool), transcript.runId), ({ rounds, task }) => {
+  Result.map(cut(transcript, fork, Price.idsOf(setting), transcript.runId), ({ rounds, task }) => {
     const { steps, workflow } = rounds[fork.at.round]!
     const kept = steps.flatMap(({ state, step }) => (isEnded.has(state) ? step : []))
     return Price.of(workflow!, { ...setting, task, kept: new Set(kept) })

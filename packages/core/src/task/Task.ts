@@ -7,7 +7,8 @@
 
 import type { NonEmptyReadonlyArray } from "effect/Array"
 import * as Hash from "effect/Hash"
-import { defined } from "../Fields.ts"
+import { defined, isRecord } from "../Fields.ts"
+import { kindOf, OptionsError } from "../Options.ts"
 import { type Content, type ContentInput, type Message, text, content as toContent } from "./Message.ts"
 
 /** A question together with everything needed to answer and grade it. */
@@ -72,7 +73,10 @@ const idOf = (all: ReadonlyArray<Message>): string => {
   return `task-${(Hash.string(text) >>> 0).toString(16).padStart(8, "0")}`
 }
 
-const isContent = (input: Input): input is ContentInput => typeof input === "string" || Array.isArray(input)
+/** The forms of a task, for error messages. */
+export const forms = "a non-empty string, parts, { question, system }, or { messages: [{ role, content }] }"
+
+const isContent = (input: unknown): input is ContentInput => typeof input === "string" || Array.isArray(input)
 
 /**
  * Creates a task from a question.
@@ -81,6 +85,7 @@ const isContent = (input: Input): input is ContentInput => typeof input === "str
  *
  * `id` defaults to a hash of the messages, so identical questions have identical ids. For each text, the hash covers
  * the length and up to 16,384 characters; of a longer conversation, it covers the first and the last 100 messages.
+ * Throws an `OptionsError` for any other value.
  *
  * **Example**
  *
@@ -93,6 +98,11 @@ const isContent = (input: Input): input is ContentInput => typeof input === "str
  */
 export const make = (input: Input): Task => {
   if (isContent(input)) return make({ question: input })
+  const { messages: given, question } = (isRecord(input) ? input : {}) as Readonly<Record<string, unknown>>
+  if (!isContent(question) && !Array.isArray(given)) {
+    const detail = `a task must be ${forms}, not ${kindOf(input)}.`
+    throw new OptionsError({ what: "Task.make", detail })
+  }
   if ("messages" in input) return { ...input, id: input.id ?? idOf(input.messages) }
   const user: Message = { role: "user", content: toContent(input.question) }
   const messages: NonEmptyReadonlyArray<Message> =

@@ -6,12 +6,13 @@
  * is known.
  */
 import * as Result from "effect/Result"
-import { OptionsError } from "../Options.ts"
-import type { Checks } from "../task/Check.ts"
+import { isRecord } from "../Fields.ts"
+import * as Options from "../Options.ts"
+import { type Checks, checksRow } from "../task/Check.ts"
 import * as Task from "../task/Task.ts"
 import * as Usage from "../task/Usage.ts"
 import type { Worker } from "../task/Worker.ts"
-import { ids, type WorkerPool } from "../task/WorkerPool.ts"
+import { ids, makeUnsafe, type WorkerPool } from "../task/WorkerPool.ts"
 import { costBound, outputBound, worstCase } from "../task/WorstCase.ts"
 import { axesOf, listOf as boundOf } from "./program.ts"
 import { type WorkerView, workerMessages } from "./StepMessages.ts"
@@ -51,8 +52,10 @@ export interface Price {
 
 /** The run's properties on which the price depends. Only `pool` and `task` are required. */
 export interface Setting {
-  readonly pool: WorkerPool
-  readonly task: Task.Task
+  /** The pool, or the list of its workers. */
+  readonly pool: WorkerPool | ReadonlyArray<Worker>
+  /** The question, or a complete task. */
+  readonly task: Task.Input
   /** Settings for every worker call. */
   readonly worker?: { readonly maxOutputTokens?: number | undefined } | undefined
   /** Retry policy for failed calls. Default: 3 attempts. */
@@ -75,6 +78,50 @@ export interface Setting {
   readonly perToken?: number | undefined
   /** Typical number of output tokens in an answer. Default: 400. */
   readonly usualOutput?: number | undefined
+}
+
+/** The properties with a complete pool and task. */
+interface Properties extends Setting {
+  readonly pool: WorkerPool
+  readonly task: Task.Task
+}
+
+const isWorker = (value: unknown): boolean => isRecord(value) && typeof value.generate === "function"
+
+const table = Options.table(
+  {
+    pool: Options.expects(
+      "a list of workers, or the pool of WorkerPool.makeUnsafe",
+      (pool) => (Array.isArray(pool) && pool.every(isWorker)) || (isRecord(pool) && Array.isArray(pool.workers))
+    ),
+    task: Options.anything,
+    worker: Options.anObject,
+    retry: Options.anObject,
+    reassign: Options.oneOf("never", "next"),
+    checks: checksRow,
+    isShaped: Options.flag,
+    tools: Options.oneOf("last-step", "every-step", "policy"),
+    skipUnseen: Options.flag,
+    kept: Options.madeBy("a Set of steps", "has"),
+    previous: Options.anObject,
+    perToken: Options.number(0),
+    usualOutput: Options.number(0)
+  } satisfies Options.ShapeOf<Setting>,
+  { required: ["pool", "task"], called: { question: "task", workers: "pool" } }
+)
+
+/**
+ * Returns the ids of the workers.
+ *
+ * @internal
+ */
+export const idsOf = ({ pool }: Pick<Setting, "pool">): ReadonlyArray<string> =>
+  ("workers" in pool ? pool.workers : pool).map(({ id }) => id)
+
+const propertiesOf = (setting: Setting): Properties => {
+  Options.check("Price.of", setting, table)
+  const { pool, task } = setting
+  return { ...setting, pool: "workers" in pool ? pool : makeUnsafe(pool), task: Task.make(task) }
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -135,7 +182,7 @@ interface StepPrice {
 /** The parts of the workflow and the run on which each step's price depends. */
 interface Plan {
   readonly workflow: Workflow
-  readonly setting: Setting
+  readonly setting: Properties
   /** Steps that run. */
   readonly wanted: ReadonlySet<number>
   readonly axes: ReadonlyArray<ReadonlyArray<number>>
@@ -290,11 +337,11 @@ const priceOf = (plan: Plan, index: number): StepPrice => {
 // Plans
 // -------------------------------------------------------------------------------------------------------------------
 
-const outputOf = ({ worker: all }: Setting, { settings }: Step, worker: Worker): number =>
+const outputOf = ({ worker: all }: Properties, { settings }: Step, worker: Worker): number =>
   outputBound({ worker, request: { messages: [], maxOutputTokens: settings?.maxOutputTokens ?? all?.maxOutputTokens } })
 
 /** Returns the maximum output tokens for each step, over all workers that may answer it. */
-const outputsOf = (workflow: Workflow, setting: Setting): ReadonlyArray<number> =>
+const outputsOf = (workflow: Workflow, setting: Properties): ReadonlyArray<number> =>
   workflow.steps.map((step) => Math.max(...setting.pool.workers.map((worker) => outputOf(setting, step, worker)), 0))
 
 /**
@@ -320,12 +367,11 @@ const sureOf = (workflow: Workflow, wanted: ReadonlySet<number>): ReadonlySet<nu
   return new Set([...wanted].filter((step) => !unsure.has(step)))
 }
 
-const unpriceable = (detail: string) => new OptionsError({ what: "Price.of", detail })
+const unpriceable = (detail: string) => new Options.OptionsError({ what: "Price.of", detail })
 
 /** Returns the workflow with all workers as indices. Throws if there is no such worker, because it has no price. */
-const inPool = (given: WorkflowInput, { pool }: Setting): Workflow => {
+const inPool = (given: WorkflowInput, { pool }: Properties): Workflow => {
   if (!Array.isArray(given?.steps)) throw unpriceable("expected a workflow, { steps: [...] }.")
-  if (!Array.isArray(pool?.workers)) throw unpriceable("`pool` must be made by WorkerPool.make.")
   const resolved = byOrdinals(given, ids(pool))
   if (Result.isFailure(resolved)) throw unpriceable(`${resolved.failure}.`)
   const workflow = resolved.success
@@ -349,17 +395,18 @@ const inPool = (given: WorkflowInput, { pool }: Setting): Workflow => {
  * **Example**
  *
  * ```ts
- * import { Price, Task, WorkerPool } from "@divisi/core"
+ * import { Price } from "@divisi/core"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  *
  * const pricing = { inputPerMillion: 1, outputPerMillion: 4 }
- * const pool = WorkerPool.makeUnsafe([{ ...ScriptedWorker.make({ id: "a", replies: [] }), pricing, maxOutputTokens: 1_000 }])
+ * const pool = [{ ...ScriptedWorker.make({ id: "a", replies: [] }), pricing, maxOutputTokens: 1_000 }]
  * const plan = { steps: [{ worker: 0, subtask: "Solve it.", access: [] }, { worker: 0, subtask: "Check it.", access: [0] }] }
- * const price = Price.of(plan, { pool, task: Task.make("What is 6 times 7?"), retry: { maxAttempts: 1 } })
+ * const price = Price.of(plan, { pool, task: "What is 6 times 7?", retry: { maxAttempts: 1 } })
  * price.most.calls // => 2
  * ```
  */
-export const of = (given: WorkflowInput, setting: Setting): Price => {
+export const of = (given: WorkflowInput, input: Setting): Price => {
+  const setting = propertiesOf(input)
   const workflow = inPool(given, setting)
   const seen = setting.skipUnseen === false ? new Set(workflow.steps.keys()) : needed(workflow)
   const wanted = setting.kept === undefined ? seen : seen.difference(setting.kept)
