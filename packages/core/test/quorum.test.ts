@@ -118,7 +118,7 @@ describe("a step that waits for enough answers", () => {
     const { transcript } = await conduct({ question: "q", pool, policy: planned(steps) })
     expect(JSON.parse(calls.at(-1)!.seen[0]!)).toEqual([
       { item: "x", answer: "<do x>" },
-      { item: "y", failed: "it was not run" },
+      { item: "y", failed: "it had no answer when this step started" },
       { item: "z", answer: "<do z>" }
     ])
     expect(transcript.rounds[0]!.steps[2]!.without).toEqual(["1[1]"])

@@ -114,7 +114,7 @@ export const joined = (results: ReadonlyArray<ItemResult>): StepAnswer => {
   if (results.length === 0) return { type: "answered", text: "[]" }
   const lines = results.map(({ answer, item }) => {
     if (answer?.type === "answered") return JSON.stringify({ item, answer: answer.text })
-    const why = answer === undefined ? "it was not run" : said(answer)
+    const why = answer === undefined ? "it had no answer when this step started" : said(answer)
     return JSON.stringify(answer?.type === "refused" ? { item, refused: why } : { item, failed: why })
   })
   if (results.some(({ answer }) => answer?.type === "answered")) {
