@@ -21,13 +21,11 @@ export interface Options {
   readonly leaseMillis?: number | undefined
 }
 
-const isText = (value: unknown): boolean => typeof value === "string"
-
 const optionsTable = Tables.table(
   {
     id: Tables.name,
     plan: Tables.name,
-    keys: Tables.expects("a list of strings", (value) => Array.isArray(value) && value.every(isText)),
+    keys: Tables.listOf(Tables.text),
     leaseMillis: Tables.whole(1)
   } satisfies Tables.ShapeOf<Options>,
   { required: ["id", "plan", "keys"] }

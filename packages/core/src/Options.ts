@@ -124,10 +124,22 @@ const credential = /\bsk-|bearer\s|:\/\/[^/\s]*@/i
 export const kindOf = (value: unknown): string => {
   if (typeof value === "string") return credential.test(value) ? "a text" : JSON.stringify(shortest(value))
   if (typeof value === "function") return "a function"
-  if (Array.isArray(value)) return "a list"
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list"
   if (value instanceof Promise) return "a promise (await it)"
-  if (isObject(value) && Symbol.iterator in value) return `a ${Object.prototype.toString.call(value).slice(8, -1)}`
-  return typeof value === "object" && value !== null ? "an object" : String(value)
+  const type = Object.prototype.toString.call(value).slice(8, -1)
+  if (isObject(value) && Symbol.iterator in value && type !== "Object") return `a ${type}`
+  return isObject(value) ? kindOfObject(value) : String(value)
+}
+
+/** Maximum number of keys to name. */
+const mostKeys = 5
+
+const kindOfObject = (value: object): string => {
+  const keys = Object.keys(value).map(shortest)
+  if (keys.length === 0) return "an empty object"
+  if (keys.some((key) => credential.test(key))) return "an object"
+  const rest = keys.length > mostKeys ? ", …" : ""
+  return `an object with ${keys.length === 1 ? "the key" : "the keys"} ${keys.slice(0, mostKeys).join(", ")}${rest}`
 }
 
 /**
@@ -290,8 +302,9 @@ const unknown = (path: string, option: string, { called = {}, shape }: Table): s
 }
 
 const lacking = (path: string, option: string, row: Row): string => {
-  const wanted = typeof row === "function" ? row(undefined) : "an object"
-  return `"${path}${option}" is missing${wanted === undefined ? "." : `: ${wanted}.`}`
+  const ofStructure = isStructure(row) && row.kind === "list" ? "a list" : "an object"
+  const wanted = typeof row === "function" ? row(undefined) : ofStructure
+  return `"${path}${option}" is missing${wanted === undefined ? "." : `: expected ${wanted}.`}`
 }
 
 const problemOfOptions = (options: Readonly<Record<string, unknown>>, table: Table, path: string) => {
@@ -312,11 +325,20 @@ const problemOfOptions = (options: Readonly<Record<string, unknown>>, table: Tab
   return undefined
 }
 
+/** Keys that can follow a dot. */
+const identifier = /^[a-z_$][\w$]{0,39}$/i
+
 const problemOfEach = (value: unknown, { each, kind }: Each, path: string): string | undefined => {
   const isRight = kind === "list" ? Array.isArray(value) : hasFields(value)
-  if (!isRight) return `"${path}" must be ${kind === "list" ? "a list" : "an object"}, not ${kindOf(value)}.`
+  if (!isRight) {
+    const [whole, part] = kind === "list" ? ["a list", "element"] : ["an object", "value"]
+    const wanted = typeof each === "function" ? each(undefined) : undefined
+    const ofEach = wanted === undefined ? "" : ` Each ${part} must be ${wanted}.`
+    return `"${path}" must be ${whole}, not ${kindOf(value)}.${ofEach}`
+  }
   for (const key of Object.keys(value as object)) {
-    const at = kind === "list" ? `${path}[${key}]` : `${path}.${shortest(key)}`
+    const at =
+      kind === "list" ? `${path}[${key}]` : `${path}${identifier.test(key) ? `.${key}` : `["${shortest(key)}"]`}`
     const problem = problemOf((value as Readonly<Record<string, unknown>>)[key], each, at)
     if (problem !== undefined) return problem
   }
@@ -366,7 +388,7 @@ export const problemOf = (value: unknown, row: Row, path: string): string | unde
  * problem({ name: "a", budget: { costUSD: 1 } }) // => 'serve: option "budget.costUSD" does not exist. Did you mean "budget.costUsd"?'
  * problem({ title: "a" }) // => 'serve: option "title" does not exist. Use "name".'
  * problem({ name: "a", attempts: 0 }) // => 'serve: "attempts" must be a whole number of at least 1, not 0.'
- * problem({ budget: {} }) // => 'serve: "name" is missing: a non-empty string.'
+ * problem({ budget: {} }) // => 'serve: "name" is missing: expected a non-empty string.'
  * ```
  */
 export const check = (what: string, options: unknown, row: Table | Shape): void => {

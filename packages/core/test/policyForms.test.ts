@@ -174,9 +174,9 @@ describe("complete of the promise API", () => {
 
   it.each([
     [{ mesages: asking }, 'complete: option "mesages" does not exist. Did you mean "messages"?'],
-    [{ messages: [] }, 'complete: "messages" must be a non-empty list of messages, not a list.'],
+    [{ messages: [] }, 'complete: "messages" must be a non-empty list of messages, not an empty list.'],
     [{ messages: asking, model: "model" }, 'complete: "model" must be a worker, not "model".'],
-    [{ messages: asking, model: undefined }, 'complete: "model" is missing: a worker.']
+    [{ messages: asking, model: undefined }, 'complete: "model" is missing: expected a worker.']
   ])("refuses %j by name, before a call is made", async (given, words) => {
     const model = promise.worker({ id: "model", answer: () => "Paris." })
     const policy = promise.policy("mistaken", async ({ complete }) => {

@@ -19,12 +19,12 @@ describe("mistakes of plain JavaScript", () => {
     ["no options", () => conduct!(), `${missing} undefined.`],
     ["a question alone", () => conduct!("What?"), `${missing} "What?".`],
     ["no question", () => conduct!({ pool: ask.pool, policy: ask.policy }), 'conduct: "question" is missing'],
-    ["an empty question", () => conduct!({ ...ask, question: " " }), 'conduct: "question" must be a string'],
-    ["no pool", () => conduct!({ ...ask, pool: undefined }), 'conduct: "pool" is missing: a list of workers.'],
+    ["an empty question", () => conduct!({ ...ask, question: " " }), 'conduct: "question" must be a non-empty string'],
+    ["no pool", () => conduct!({ ...ask, pool: undefined }), 'conduct: "pool" is missing: expected a list of workers.'],
     [
       "one worker for a pool",
       () => conduct!({ ...ask, pool: calculator }),
-      '"pool" must be a list of workers, not an object.'
+      '"pool" must be a list of workers, not an object with the keys id,'
     ],
     [
       "a name for a worker",
@@ -163,7 +163,10 @@ describe("names that people know from other libraries", () => {
 
   it("tools as an object are refused with the form of a list", async () => {
     const tools = { weather: { description: "", execute: () => "" } }
-    assert.include(await told(() => conduct!({ ...ask, tools })), '"tools" must be a list of tools, such as [tool(')
+    assert.include(
+      await told(() => conduct!({ ...ask, tools })),
+      "not an object with the key weather. Each element must be a tool, such as tool("
+    )
   })
 
   it("the name of a tool is checked when it is made", async () => {

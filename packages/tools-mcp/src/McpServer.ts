@@ -55,17 +55,10 @@ export interface HttpServer extends Common {
 /** Configuration for an MCP server, started as a process or reached by URL. */
 export type McpServer = StdioServer | HttpServer
 
-const texts = Options.expects(
-  "a list of strings",
-  (value) => Array.isArray(value) && value.every((item) => typeof item === "string")
-)
+const texts = Options.listOf(Options.text)
 
-const secrets = Options.expects(
-  "an object with string values",
-  (value) =>
-    typeof value === "object" &&
-    value !== null &&
-    Object.values(value).every((item) => typeof item === "string" || Redacted.isRedacted(item))
+const secrets = Options.recordOf(
+  Options.expects("a string or a Redacted", (value) => typeof value === "string" || Redacted.isRedacted(value))
 )
 
 const address = Options.expects(
@@ -81,7 +74,13 @@ const shape = {
   url: address,
   headers: secrets,
   tools: texts,
-  needsApproval: Options.either(Options.flag, texts),
+  needsApproval: Options.either(
+    Options.flag,
+    Options.expects(
+      "a list of tool names",
+      (names) => Array.isArray(names) && names.every((name) => typeof name === "string")
+    )
+  ),
   timeoutMillis: Options.limit,
   maxTimeoutMillis: Options.limit,
   startMillis: Options.limit,

@@ -365,6 +365,8 @@ describe("a server that is described wrongly", () => {
     expect(await rejection({ a: { command: "x", url: "http://localhost" } })).toMatch(/either a "command"/)
     expect(await rejection({ a: { command: "x", headers: {} } })).toMatch(/"headers" is for a server with a "url"/)
     expect(await rejection({ a: { url: "file:///etc" } })).toMatch(/an http or https URL/)
-    expect(await rejection({ a: { command: "x", env: { KEY: 1 } } })).toMatch(/an object with string values/)
+    expect(await rejection({ a: { command: "x", env: { KEY: 1 } } })).toMatch(
+      /"env\.KEY" must be a string or a Redacted, not 1/
+    )
   })
 })

@@ -17,7 +17,7 @@ import {
   withFallback
 } from "../policy/Policy.ts"
 import { isA, messageOf } from "../Thrown.ts"
-import { type Checks, isChecks } from "../task/Check.ts"
+import { type Checks, checksRow } from "../task/Check.ts"
 import { BudgetExceeded } from "../task/Usage.ts"
 import { type Worker, WorkerError, type WorkerRequest } from "../task/Worker.ts"
 import type { Workflow, WorkflowInput } from "../workflow/Workflow.ts"
@@ -65,7 +65,7 @@ export interface PolicyOptions {
 }
 
 const options: Options.ShapeOf<PolicyOptions> = {
-  checks: Options.expects("an object of checks, { name: check }", isChecks),
+  checks: checksRow,
   recursion: Options.countOrInfinity,
   revise: Options.aFunction
 }

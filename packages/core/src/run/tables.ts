@@ -4,7 +4,7 @@
  */
 import { isRecord } from "../Fields.ts"
 import * as Options from "../Options.ts"
-import { isChecks } from "../task/Check.ts"
+import { checksRow } from "../task/Check.ts"
 import type { Shapes } from "../task/Shape.ts"
 import { isName, type JsonFormat, type NamedShape, nameRule, type Output, type Tool } from "../task/Tool.ts"
 import { reasoningTable } from "../task/Worker.ts"
@@ -81,14 +81,11 @@ export const settingsTable = {
   skipUnseen: Options.flag,
   critic: Options.madeBy("a critic", "score"),
   threshold: Options.number(0),
-  checks: Options.expects("an object of checks, { name: check }", isChecks),
+  checks: checksRow,
   shapes: Options.expects(`an object of shapes, { name: schema } (names: ${nameRule})`, isShapes),
   revisions: Options.whole(0),
   approvePlans: Options.flag,
-  tools: Options.expects(
-    "a list of tools, such as [tool({ name, input, execute })]",
-    (value) => Array.isArray(value) && value.every(isTool)
-  ),
+  tools: Options.listOf(Options.expects("a tool, such as tool({ name, input, execute })", isTool)),
   toolAccess: Options.oneOf("last-step", "every-step", "policy", "none"),
   maxToolRounds: Options.whole(0),
   unsupported: Options.oneOf("error", "omit"),

@@ -5,7 +5,7 @@
  * answer does not pass.
  */
 import * as Effect from "effect/Effect"
-import { isRecord } from "../Fields.ts"
+import * as Options from "../Options.ts"
 import type { Context, Critic } from "./Critic.ts"
 import type { Grader } from "./Grader.ts"
 import { jsonText } from "./jsonText.ts"
@@ -53,11 +53,13 @@ export const isCheck = (check: unknown): check is Check =>
     ["grade", "score", "generate"].some((verb) => typeof (check as Record<string, unknown>)[verb] === "function"))
 
 /**
- * Whether a value is a valid record of checks.
+ * Accepts named checks.
  *
  * @internal
  */
-export const isChecks = (checks: unknown): checks is Checks => isRecord(checks) && Object.values(checks).every(isCheck)
+export const checksRow = Options.recordOf(
+  Options.expects("a check: a function, a grader, a critic or a worker", isCheck)
+)
 
 /** Whether a check may call workers, which costs money. These calls are restored when a run is resumed. */
 export const isAsking = (check: Check): check is Critic | Worker => "score" in check || "generate" in check
