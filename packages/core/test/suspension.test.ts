@@ -95,7 +95,7 @@ describe("a tool without a handler", () => {
     const first = await conduct({ ...wideOptions(asked), onEvent: (event) => events.push(event) })
     if (first.ending !== "suspended") return assert.fail(first.ending)
     await expect(first.resume({ "0.0.0.0": 5 as never })).rejects.toThrow(
-      'resume: "results.0.0.0.0" must be a string, { content }, or { approved: true or false }, not 5.'
+      'resume: "results["0.0.0.0"]" must be a string, { content }, or { approved: true or false }, not 5.'
     )
     const second = await first.resume({ "0.0.0.0": "one" })
     assert.strictEqual(second.ending, "suspended")

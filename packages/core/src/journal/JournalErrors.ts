@@ -62,10 +62,10 @@ export class JournalError extends Data.TaggedError("JournalError")<{
 /** Detail of a {@link JournalMismatch} caused by a different question. */
 export const otherQuestion = "has a different question"
 
-/** Raised when a resumed run diverges from its journal. Nothing has been requested or written. */
+/** Raised when a resumed run diverges from its journal or transcript. Nothing has been requested or written. */
 export class JournalMismatch extends Data.TaggedError("JournalMismatch")<{
   readonly run: string
-  /** Address of the diverging call within the run. */
+  /** Address of the diverging call within the run, or the run's id if the run as a whole diverges. */
   readonly call: string
   readonly detail: string
 }> {
@@ -73,6 +73,7 @@ export class JournalMismatch extends Data.TaggedError("JournalMismatch")<{
     if (this.call === this.run && this.detail === otherQuestion) {
       return `Run ${this.run} already exists and ${otherQuestion}. Choose another run id, or ask the question of this run to resume it.`
     }
-    return `Cannot resume run ${this.run}: call ${this.call} ${this.detail}. Resume it with the policy, pool, settings, seed and pending tools it was started with.`
+    const subject = this.call === this.run ? "it" : `call ${this.call}`
+    return `Cannot resume run ${this.run}: ${subject} ${this.detail}. Resume it with the policy, pool, settings, seed and tools of the original run.`
   }
 }

@@ -10,6 +10,7 @@ import type { WaitingCall } from "../events/RunEvent.ts"
 import { inOrder } from "../events/StepFailure.ts"
 import type { PartialAnswer } from "../events/Transcript.ts"
 import { defined } from "../Fields.ts"
+import type { JournalMismatch } from "../journal/JournalErrors.ts"
 import * as Policy from "../policy/Policy.ts"
 import type { Round, RunOptions, RunResult } from "../run/Conductor.ts"
 import { withToolbox } from "../run/Equipment.ts"
@@ -204,8 +205,11 @@ const endingOf = (state: State, exit: Exit.Exit<void, RunError>): Pick<RunResult
 export const isOver = ({ stopped, waitingFor }: State, exit: Exit.Exit<void, RunError>): boolean =>
   stopped !== undefined || (waitingFor.length === 0 && !(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)))
 
-const defectOf = (cause: unknown): CallbackError | RunDefect =>
-  isA(cause, CallbackError) ? cause : new RunDefect({ cause })
+// Loading the class of mismatches would make runs without a record larger.
+const isMismatch = (cause: unknown): cause is JournalMismatch => Predicate.isTagged(cause, "JournalMismatch")
+
+const defectOf = (cause: unknown): CallbackError | JournalMismatch | RunDefect =>
+  isA(cause, CallbackError) || isMismatch(cause) ? cause : new RunDefect({ cause })
 
 type End = Pick<RunResult, "ending" | "detail" | "error">
 

@@ -12,7 +12,7 @@ import { Caller, isCarrying, within } from "../run/Caller.ts"
 import type { Options, Past, RunOptions, RunResult } from "../run/Conductor.ts"
 import { equipmentOf, ready, toolNamesOf } from "../run/Equipment.ts"
 import { withJournaledRun } from "../run/journaled.ts"
-import type { PlanLimits, Recording } from "../run/Recording.ts"
+import type { PlanLimits } from "../run/Recording.ts"
 import { Gate } from "../run/Resilience.ts"
 import { ResponseCache } from "../run/ResponseCache.ts"
 import type { RunSettings } from "../run/RunSettings.ts"
@@ -150,6 +150,10 @@ const conductUntyped = (
       const own = options.policy ?? (yield* defaultPolicyOf(pool))
       const plans = resume && past?.forkedPlans(resume.transcript, runId)
       const policy = plans === undefined || past === undefined ? own : past.forkPolicyOf(own, plans)
+      // The limits and tools of nested runs are those of the outermost run.
+      const record = nesting === undefined ? resume : undefined
+      const calledTools = (record && past?.toolNamesIn(record.transcript)) ?? []
+      const toolNames = journaled?.recording.tools ?? [...new Set([...tools, ...calledTools])]
       const state: State = {
         runId,
         options: journaled === undefined ? options : withLimits(options, journaled.recording.limits),
@@ -166,19 +170,27 @@ const conductUntyped = (
         recursion: maxRounds(plans === undefined ? options : { ...options, policy }) - 1,
         revisions: options.revisions ?? defaultRevisions,
         revised: undefined,
-        toolNames: journaled?.recording.tools ?? tools,
-        equipment: equipmentOf(runId, nesting?.path ?? "", options, { ...runOptions, resume }, context.recorded),
+        toolNames,
+        equipment: equipmentOf(
+          runId,
+          nesting?.path ?? "",
+          toolNames,
+          options,
+          { ...runOptions, resume },
+          context.recorded
+        ),
         waitingFor: [],
         stepOf,
         delegateOf: options.self === undefined ? noDelegate : yield* delegation(conductUntyped),
         current: undefined,
         stopped: undefined
       }
+      const mismatch = record?.isFork === true ? undefined : record && past?.mismatchOf(record.transcript, state)
       // With `onResult`, the run is forked, so it cannot be interrupted before it starts.
       const interruptible = onResult === undefined ? restore : Effect.interruptible
       started(state, nesting?.parent, nesting === undefined ? resume?.transcript.forkOf : undefined)
       const spanned = within(context, { type: "run", runId }, runRounds(state))
-      const rounds = recording === undefined ? spanned : Effect.andThen(stopped(recording), spanned)
+      const rounds = mismatch ?? spanned
       const exit = yield* Effect.exit(interruptible(inTime(state, nesting, rounds)))
       if (journaled !== undefined && isOver(state, exit)) {
         yield* settleRest({ run: context, recording, chargesRun })
@@ -197,12 +209,6 @@ const currentFiber = Effect.withFiberSucceed((fiber) => fiber)
 const withDefaultPolicy = onDemand(() => import("../policy/DefaultPolicy.ts"))
 
 const defaultPolicyOf = (pool: WorkerPool) => withDefaultPolicy((policies) => Effect.sync(() => policies.of(pool)))
-
-/** Ends a run whose journal failed before the first request. */
-const stopped = (recording: Recording): Effect.Effect<void> => {
-  const error = recording.broken()
-  return error === undefined ? Effect.void : Effect.die(error)
-}
 
 /** Returns the payments recorded in a run's transcript. */
 const paidIn = (transcript: Transcript): ReadonlyArray<Usage.Paid> =>
@@ -249,14 +255,7 @@ const noDelegate: State["delegateOf"] = () => undefined
 const defaultRevisions = 2
 
 const runRounds = Effect.fnUntraced(function* (state: State): Effect.fn.Return<void, RunError> {
-  state.equipment = yield* ready(
-    state.equipment,
-    state.toolNames,
-    state.options,
-    state.runOptions,
-    state.task,
-    state.pool
-  )
+  state.equipment = yield* ready(state.equipment, state.options, state.runOptions, state.task, state.pool)
   const unpriced = refusalOf(state.context, neededOf(state.pool.workers, state.options.critic))
   if (unpriced !== undefined) return yield* unpriced
   const run = yield* rounding(state)

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Options from "../Options.ts"
 import type * as Conductor from "../run/Conductor.ts"
 import { withJournaledRun } from "../run/journaled.ts"
+import { checkOptions } from "./options.ts"
 import { type ConductOptions, type ConductResult, conducted } from "./runs.ts"
 
 /**
@@ -66,16 +67,9 @@ const ownOptions = {
  * other.spend.calls // => 1
  * ```
  */
-export const fork = async <A = unknown>({
-  answer,
-  at,
-  change,
-  forkId = crypto.randomUUID(),
-  plan,
-  runId,
-  transcript,
-  ...options
-}: ForkOptions<A>): Promise<ConductResult<A>> => {
+export const fork = async <A = unknown>(given: ForkOptions<A>): Promise<ConductResult<A>> => {
+  checkOptions("fork", given, ownOptions)
+  const { answer, at, change, forkId = crypto.randomUUID(), plan, runId, transcript, ...options } = given
   if (transcript === undefined && (runId === undefined || options.journal === undefined)) {
     throw new Options.OptionsError({
       what: "fork",
@@ -91,7 +85,7 @@ export const fork = async <A = unknown>({
   const cut = await Effect.runPromise(
     withJournaledRun(({ forked }) => forked({ ...from, answer, at, change, plan }, ids, forkId, options.journal))
   )
-  const resume = { transcript: cut.transcript, results: {} }
+  const resume = { transcript: cut.transcript, results: {}, isFork: true } as const
   const seed = options.seed ?? cut.seed
   return conducted("fork", { ...options, seed, question: cut.transcript.task, runId: forkId, resume }, ownOptions)
 }

@@ -3,7 +3,7 @@ import { isObject } from "../Fields.ts"
 import * as Options from "../Options.ts"
 import { isFormat, settingsRules, settingsTable } from "../run/tables.ts"
 import { idRule, isRunId } from "../run/UnusableRun.ts"
-import * as Message from "../task/Message.ts"
+import * as Task from "../task/Task.ts"
 import { isName, type NamedShape, nameRule } from "../task/Tool.ts"
 import type { Worker } from "../task/Worker.ts"
 import type { ConductOptions } from "./runs.ts"
@@ -53,7 +53,7 @@ const namedShape = Options.table(
 
 const shape = {
   ...settingsTable,
-  question: Options.expects("a string, parts, { question, system }, or { messages: [{ role, content }] }", isQuestion),
+  question: Options.expects(Task.forms, isQuestion),
   pool: Options.expects("a list of workers", Array.isArray),
   policy: Options.madeBy('a policy, such as single(0) or policy("mine", plan)', "propose"),
   signal: Options.expects(
@@ -114,37 +114,44 @@ const called = Options.aliases({
 
 const table = Options.table(shape, { required: ["question", "pool"], called, rules: settingsRules })
 
-const isGiven = (value: unknown): boolean =>
-  isText(value) ||
-  has(value, "approved", (approved) => typeof approved === "boolean") ||
-  has(value, "content", (content) => Message.problemOf(content) === undefined)
+/** Options of functions that read the question from a record. */
+const recordedTable: Options.Table = { ...table, required: ["pool"] }
 
-/** Throws an `OptionsError` if the results passed to `resume` are malformed. */
-export const checkResults = (results: object = {}): void => {
-  if (!isObject(results)) {
-    const detail = `"results" must be an object that maps call ids to results, not ${Options.kindOf(results)}.`
-    throw new Options.OptionsError({ what: "resume", detail })
+const roles = Options.oneOf("system", "developer", "user", "assistant", "tool")
+
+/** Returns what is wrong with the roles of a conversation. */
+const problemOfRoles = (question: Task.Input): string | undefined => {
+  if (typeof question === "string" || !("messages" in question)) return undefined
+  const at = "question.messages"
+  for (const [index, { role }] of question.messages.entries()) {
+    const problem = Options.problemOf(role, roles, `${at}[${index}].role`)
+    if (problem !== undefined) return problem
   }
-  const given = Options.expects("a string, { content }, or { approved: true or false }", isGiven)
-  const shape = Object.fromEntries(Object.keys(results).map((id) => [id, given]))
-  Options.check("resume", { results }, { results: shape })
+  return question.messages.at(-1)?.role === "assistant"
+    ? `"${at}" must end with a message from the user or a tool, not from the assistant.`
+    : undefined
 }
 
 /**
  * Throws an `OptionsError` if the options are invalid. `what` is the function that the caller used, and `own` has the
  * options that it takes and validates in addition, for suggestions.
  */
-export const checkOptions = (what: string, options: ConductOptions, own?: Options.Shape): void => {
-  Options.check(what, options, own ? { ...table, shape: { ...shape, ...own } } : table)
-  const { output } = options
-  if (output !== undefined && isFormat(output) && output.type === "json-schema") {
-    const detail = Options.problemOf(output, namedShape, "output")
+export const checkOptions = (
+  what: string,
+  options: Omit<ConductOptions, "question"> & Partial<Pick<ConductOptions, "question">>,
+  own?: Options.Shape
+): void => {
+  Options.check(what, options, own ? { ...recordedTable, shape: { ...shape, ...own } } : table)
+  const { output, question, resume } = options
+  const refuse = (detail: string | undefined) => {
     if (detail !== undefined) throw new Options.OptionsError({ what, detail })
+  }
+  if (question !== undefined && resume === undefined) refuse(problemOfRoles(question))
+  if (output !== undefined && isFormat(output) && output.type === "json-schema") {
+    refuse(Options.problemOf(output, namedShape, "output"))
   }
   for (const [at, member] of options.pool.entries()) {
     const stranger = strangerOf(member)
-    if (stranger !== undefined) {
-      throw new Options.OptionsError({ what, detail: `"pool[${at}]" must be a worker, not ${stranger}.` })
-    }
+    if (stranger !== undefined) refuse(`"pool[${at}]" must be a worker, not ${stranger}.`)
   }
 }

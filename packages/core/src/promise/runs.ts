@@ -14,13 +14,14 @@ import type * as Conductor from "../run/Conductor.ts"
 import { withJournaledRun } from "../run/journaled.ts"
 import { Gate } from "../run/Resilience.ts"
 import { ResponseCache } from "../run/ResponseCache.ts"
+import { checkResults } from "../run/Results.ts"
 import type { RunSettings } from "../run/RunSettings.ts"
 import * as Task from "../task/Task.ts"
 import type { Given, ToolContext } from "../task/Tool.ts"
 import type { Worker } from "../task/Worker.ts"
 import * as WorkerPool from "../task/WorkerPool.ts"
 import type { SpanRecorder } from "../telemetry/Telemetry.ts"
-import { checkOptions, checkResults } from "./options.ts"
+import { checkOptions } from "./options.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -240,8 +241,8 @@ const resuming = <A>(options: ConductOptions<A>, transcript: () => Transcript.Tr
 }
 
 /**
- * Options for {@link resume}: the run's transcript, or its `runId` and the `journal` that stores it, together with the
- * options of the original run. To resume from a transcript, also pass the original `seed`.
+ * Options for {@link resume}: the run's transcript or its JSON text, or its `runId` and the `journal` that stores it,
+ * together with the options of the original run. The seed is read from the record.
  */
 export type ResumeOptions<A = unknown> = Omit<ConductOptions<A>, "question" | "runId" | "resume"> & Conductor.Resumption
 
@@ -252,14 +253,15 @@ export type ResumeOptions<A = unknown> = Omit<ConductOptions<A>, "question" | "r
  *
  * **Details**
  *
- * Pass the same pool, policy, tools and settings as for the original run. If a journaled run diverges from its recorded
- * events, it stops with a `JournalMismatch` as its `error`. The promise is rejected with a `JournalError` if the
- * journal does not contain the run, or if another process is executing it.
+ * Pass the same pool, policy, tools and settings as for the original run. If the pool, the policy or a pending tool
+ * differs from the record, the ending is `failed`, with a `JournalMismatch` as the `error`; so it is if a journaled run
+ * would send another request than before. The promise is rejected with a `JournalError` if the journal does not contain
+ * the run, or if another process is executing it.
  *
  * **Example**
  *
  * ```ts
- * import { conduct, decodeTranscript, encodeTranscript, resume, single, tool, worker } from "@divisi/core/promise"
+ * import { conduct, encodeTranscript, resume, single, tool, worker } from "@divisi/core/promise"
  *
  * const clerk = worker({
  *   id: "clerk",
@@ -275,9 +277,8 @@ export type ResumeOptions<A = unknown> = Omit<ConductOptions<A>, "question" | "r
  * suspended.ending // => "suspended"
  * const saved = encodeTranscript(suspended.transcript)
  *
- * const transcript = await decodeTranscript(saved)
  * const [call] = suspended.waitingFor
- * const result = await resume({ ...options, transcript, results: { [call!.id]: "12 EUR" } })
+ * const result = await resume({ ...options, transcript: saved, results: { [call!.id]: "12 EUR" } })
  * result.answer // => "It is 12 EUR."
  * result.spend.calls // => 2
  * ```
@@ -296,19 +297,15 @@ export type ResumeOptions<A = unknown> = Omit<ConductOptions<A>, "question" | "r
  * calls // => 1
  * ```
  */
-export const resume = async <A = unknown>({
-  results,
-  runId,
-  transcript,
-  ...options
-}: ResumeOptions<A>): Promise<ConductResult<A>> => {
+export const resume = async <A = unknown>(given: ResumeOptions<A>): Promise<ConductResult<A>> => {
+  checkOptions("resume", given, ownOptions)
+  const { results, runId, transcript, ...options } = given
   if (transcript === undefined && (runId === undefined || options.journal === undefined)) {
     throw new OptionsError({
       what: "resume",
       detail: `Pass the "transcript" of the run, or its "runId" and "journal".`
     })
   }
-  checkResults(results)
   const from = transcript === undefined ? { runId: runId!, results } : { transcript, results }
   const {
     begun,
@@ -316,9 +313,11 @@ export const resume = async <A = unknown>({
     runId: id
   } = await Effect.runPromise(withJournaledRun(({ resumed }) => resumed(from, options.journal)))
   const seed = options.seed ?? begun?.seed
-  const own = { transcript: anything, results: anything }
-  return conducted("resume", { ...options, seed, question: past.transcript.task, runId: id, resume: past }, own)
+  return conducted("resume", { ...options, seed, question: past.transcript.task, runId: id, resume: past }, ownOptions)
 }
+
+/** Options that only `resume` has, for suggestions. */
+const ownOptions = { transcript: anything, results: anything } satisfies Shape
 
 /** Runs to completion. Errors in options name the function that the caller used. */
 export const conducted = async <A = unknown>(

@@ -121,25 +121,27 @@ export interface RunOptions<A = unknown> {
 export interface Past {
   readonly transcript: Transcript
   readonly results: Readonly<Record<string, Given>>
+  /** Whether the transcript is that of a fork that has not run yet, whose pool, policy and seed may be others. */
+  readonly isFork?: true | undefined
 }
 
 /**
- * Identifies the run to resume, by transcript, or by its id in `RunOptions.journal` or the journal in the context.
- * `results` contains results for pending calls, keyed by call id (see `RunResult.waitingFor`). Calls without a result
+ * Identifies the run to resume, by transcript (or its JSON text), or by its id in `RunOptions.journal` or the journal in
+ * the context. `results` contains results for pending calls, keyed by call id (see `RunResult.waitingFor`). Calls without a result
  * remain pending.
  */
 export type Resumption = { readonly results?: Readonly<Record<string, Given>> | undefined } & (
-  | { readonly transcript: Transcript; readonly runId?: string | undefined }
+  | { readonly transcript: Transcript | string; readonly runId?: string | undefined }
   | { readonly runId: string; readonly transcript?: undefined }
 )
 
 /**
- * Identifies the run to fork, by transcript, or by its id in `RunOptions.journal` or the journal in the context, and
+ * Identifies the run to fork, by transcript (or its JSON text), or by its id in `RunOptions.journal` or the journal in the context, and
  * the step at which the fork diverges.
  */
 export type Fork = Cut &
   (
-    | { readonly transcript: Transcript; readonly runId?: undefined }
+    | { readonly transcript: Transcript | string; readonly runId?: undefined }
     | { readonly runId: string; readonly transcript?: undefined }
   )
 
@@ -274,9 +276,10 @@ export class Conductor extends Context.Service<
     readonly run: <A = unknown>(task: Task.Input, options?: RunOptions<A>) => Effect.Effect<RunResult<A>>
     /**
      * Resumes a run that was suspended, stopped or killed. The run is replayed from its transcript or journal, so no
-     * completed call is repeated or charged again. Pass the same options as for the original run. The task is read from
-     * the record, as is the seed when resuming from a journal. Passing the same results twice is safe. If the journal
-     * shows that the run has finished, its stored result is returned.
+     * completed call is repeated or charged again. Pass the same options as for the original run. The task and the seed
+     * are read from the record. If the pool, the policy or a pending tool differs from the record, the result has a
+     * `JournalMismatch` as its `error`. Passing the same results twice is safe. If the journal shows that the run has
+     * finished, its stored result is returned.
      */
     readonly resume: <A = unknown>(resumption: Resumption, options?: RunOptions<A>) => Effect.Effect<RunResult<A>>
     /**
@@ -345,8 +348,7 @@ export const ofChecked = (options: Options): Conductor["Service"] => {
           const withSeed = begun === undefined ? options : { ...options, seed: begun.seed }
           return conduct(withSeed, past.transcript.task, { ...runOptions, runId, resume: past })
         },
-        onFailure: (error) =>
-          Effect.succeed<RunResult<A>>(unusable(resumption.runId ?? resumption.transcript!.runId, error))
+        onFailure: (error) => Effect.succeed<RunResult<A>>(unusable(resumption.runId ?? "unknown", error))
       }
     )
 
@@ -357,7 +359,7 @@ export const ofChecked = (options: Options): Conductor["Service"] => {
     return Effect.matchEffect(cut, {
       onSuccess: ({ seed, transcript }) => {
         const withSeed = seed === undefined || options.seed !== undefined ? options : { ...options, seed }
-        const resume = { transcript, results: {} }
+        const resume = { transcript, results: {}, isFork: true } as const
         return conduct(withSeed, transcript.task, { ...runOptions, runId, resume })
       },
       onFailure: (error) => Effect.succeed<RunResult<A>>(unusable(runId, error))

@@ -28,6 +28,8 @@ export interface Equipment {
   readonly runId: string
   /** Prefix for the ids of pending calls. Distinguishes the calls of nested runs. */
   readonly path: string
+  /** Names of the tools that the run was started with. */
+  readonly toolNames: ReadonlyArray<string>
   readonly tools: Toolbox.Toolbox | undefined
   readonly toolChoice: ToolChoice | undefined
   readonly parallelToolCalls: boolean | undefined
@@ -69,12 +71,14 @@ const defaultToolRounds = 16
 export const equipmentOf = (
   runId: string,
   path: string,
+  toolNames: ReadonlyArray<string>,
   { maxToolRounds = defaultToolRounds, unsupported = "error" }: Options,
   { approve, parallelToolCalls, resume, toolChoice }: RunOptions,
   recorded: Recorded.Recorded | undefined
 ): Equipment => ({
   runId,
   path,
+  toolNames,
   tools: undefined,
   toolChoice,
   parallelToolCalls,
@@ -115,7 +119,6 @@ export const toolNamesOf = (
  */
 export const ready = (
   equipment: Equipment,
-  toolNames: ReadonlyArray<string>,
   options: Options,
   { output, tools: given = options.tools ?? [] }: RunOptions,
   task: Task,
@@ -131,7 +134,7 @@ export const ready = (
     const detail = missing(pool.workers, needed)
     if (detail !== undefined) return Effect.fail(new Unsupported({ detail }))
   }
-  const hasTools = tools.length > 0 || toolNames.length > 0
+  const hasTools = tools.length > 0 || equipment.toolNames.length > 0
   const { shapes = {} } = options
   const named = Object.entries(shapes)
   if (!hasTools && output === undefined && named.length === 0) return Effect.succeed(equipment)

@@ -3,17 +3,22 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
+import { withItems } from "../events/items.ts"
 import type { Listener, RunEvent } from "../events/RunEvent.ts"
 import { failuresOf } from "../events/StepFailure.ts"
 import { fromEvents, pendingCalls, type Transcript } from "../events/Transcript.ts"
+import { isRecord } from "../Fields.ts"
 import * as Journal from "../journal/Journal.ts"
 import { respondable } from "../journal/RecordedRun.ts"
-import { OptionsError } from "../Options.ts"
+import type { State } from "../loop/round.ts"
+import { onDemand } from "../OnDemand.ts"
+import { kindOf, OptionsError } from "../Options.ts"
 import type { Task } from "../task/Task.ts"
 import { noSpend } from "../task/Usage.ts"
 import type { Fork, Past, Resumption, RunResult } from "./Conductor.ts"
 import * as Cuts from "./Fork.ts"
 import * as Recording from "./Recording.ts"
+import { checkResults } from "./Results.ts"
 import { unusable, wrongId } from "./UnusableRun.ts"
 
 export { recordedOf } from "../journal/RecordedRun.ts"
@@ -193,29 +198,49 @@ export const begin: (journal: Journal.Journal, run: Started) => Effect.Effect<Be
   return { _tag: "Going", recording, before, end }
 })
 
+/** Loads the schemas on first use. Runs that are resumed from a journal do not need them. */
+const withWire = onDemand(() => import("../events/Wire.ts"))
+
+/** Reads a transcript that a caller passed. An object may be one that the caller parsed, so it is read as its JSON. */
+const read = (what: string, given: unknown): Effect.Effect<Transcript, OptionsError> =>
+  withWire(({ decodeTranscript }) => {
+    const refuse = (detail: string) => Effect.fail(new OptionsError({ what, detail }))
+    const remedy = "Pass the transcript of a result, or its JSON text."
+    if (isRecord(given) && "transcript" in given)
+      return refuse('"transcript" is the result of a run. Pass its transcript: result.transcript.')
+    if (typeof given !== "string" && !(isRecord(given) && "rounds" in given))
+      return refuse(`"transcript" must be a transcript, not ${kindOf(given)}. ${remedy}`)
+    const text = typeof given === "string" ? given : JSON.stringify(given)
+    return Effect.catch(Effect.fromResult(decodeTranscript(text)), ({ message }) => refuse(`${message} ${remedy}`))
+  })
+
 /** A run to resume. */
 export interface Resumed {
   readonly runId: string
   readonly past: Past
   /**
-   * The seed recorded in the journal; its `seed` is `undefined` if the run was started without one. Undefined if the
-   * run is not journaled.
+   * The recorded seed; its `seed` is `undefined` if the run was started without one. Undefined if the record is a
+   * transcript with the seed 0, which may also mean that the run had no seed.
    */
   readonly begun: { readonly seed: number | undefined } | undefined
 }
 
 /** Loads the recorded state of a run to resume. */
 export const resumed = Effect.fnUntraced(function* (
-  { results = {}, runId, transcript }: Resumption,
-  given: Journal.Journal | undefined
+  { results = {}, runId, transcript: given }: Resumption,
+  ownJournal: Journal.Journal | undefined,
+  what = "resume"
 ): Effect.fn.Return<Resumed, Journal.JournalError | OptionsError> {
-  if (transcript !== undefined) {
+  yield* Effect.try({ try: () => checkResults(results), catch: (error) => error as OptionsError })
+  if (given !== undefined) {
+    const transcript = yield* read(what, given)
+    const { runId, seed } = transcript
     yield* knownTo(transcript, results)
-    return { runId: transcript.runId, past: { transcript, results }, begun: undefined }
+    return { runId, past: { transcript, results }, begun: seed === 0 ? undefined : { seed } }
   }
   const wrong = wrongId(runId)
   if (wrong !== undefined) return yield* wrong
-  const journal = given ?? (yield* Journal.Journal)
+  const journal = ownJournal ?? (yield* Journal.Journal)
   const entries = journal === undefined ? [] : yield* Recording.readFrom(journal, runId)
   const known = journal && (yield* Recording.understood(journal, runId, () => fromEvents(Journal.eventsOf(entries))))
   if (known === undefined) {
@@ -237,11 +262,61 @@ export const forked = Effect.fnUntraced(function* (
   { readonly transcript: Transcript; readonly seed: number | undefined },
   Journal.JournalError | OptionsError
 > {
-  const { begun, past } = yield* resumed(transcript === undefined ? { runId: runId! } : { transcript }, given)
+  const { begun, past } = yield* resumed(transcript === undefined ? { runId: runId! } : { transcript }, given, "fork")
   if (past.transcript.runId === newId)
     return yield* new OptionsError({ what: "fork", detail: `The fork needs a new run id, not "${newId}".` })
   return { transcript: yield* Effect.fromResult(Cuts.cut(past.transcript, cut, ids, newId)), seed: begun?.seed }
 })
+
+/** Stops a resumed run because it differs from its journal, or from its transcript if there is no journal. */
+export const diverged = (
+  recording: Recording.Recording | undefined,
+  run: string,
+  call: string,
+  detail: string
+): Effect.Effect<never> => recording?.mismatch(call, detail) ?? Effect.die(new Journal.JournalMismatch({ run, call, detail }))
+
+/** Returns the properties of a run that must not change when it is resumed. */
+const beginningOf = ({
+  policy,
+  pool,
+  seed,
+  task
+}: Pick<Transcript, "policy" | "seed" | "task"> & { readonly pool: ReadonlyArray<{ readonly id: string }> }) => ({
+  question: JSON.stringify(task.messages),
+  policy,
+  pool: pool.map(({ id }) => id).join(", "),
+  seed: `${seed}`
+})
+
+/**
+ * Returns an effect that stops a resumed run because it differs from its record, which is a journal or a transcript, or
+ * `undefined` if it does not differ.
+ */
+export const mismatchOf = (
+  before: Transcript,
+  { context: { recording }, policy, pool, runId, seed, task }: State
+): Effect.Effect<never> | undefined => {
+  const then = beginningOf(before)
+  const now = beginningOf({ policy: policy.name, pool: pool.workers, seed, task })
+  const name = (["question", "policy", "pool", "seed"] as const).find((name) => then[name] !== now[name])
+  if (name === undefined) return undefined
+  const detail = name === "question" ? Journal.otherQuestion : `has the ${name} ${now[name]} instead of ${then[name]}`
+  return diverged(recording, runId, runId, detail)
+}
+
+/** Returns the names of the tools that a run has called. Calls that failed before they started may name no tool. */
+export const toolNamesIn = ({ rounds }: Transcript): ReadonlyArray<string> =>
+  rounds.flatMap(({ steps }) =>
+    withItems(steps).flatMap(({ nested, turns = [] }) => [
+      ...turns.flatMap(({ tools }) =>
+        tools.flatMap(({ call, isError, startedAt }) =>
+          isError === true && startedAt === undefined ? [] : [call.name]
+        )
+      ),
+      ...(nested === undefined ? [] : toolNamesIn(nested))
+    ])
+  )
 
 /**
  * Fails if a result is given for an unknown call, or differs from a result that another caller has already provided.

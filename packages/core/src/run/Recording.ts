@@ -330,22 +330,6 @@ const paidFor = ({ outcome, worst }: Known): Paid | undefined => {
   return outcome
 }
 
-/** Returns the properties of a run's start that must not change when it is resumed. */
-const beginningOf = ({ policy, pool, seed, task }: Of<"run-started">) => ({
-  question: JSON.stringify(task.messages),
-  policy,
-  pool: pool.map(({ id }) => id).join(", "),
-  seed: `${seed}`
-})
-
-/** Returns how the run's start differs from the recorded one, or `undefined` if it does not. */
-const otherBeginning = (before: Of<"run-started">, now: Of<"run-started">): string | undefined => {
-  const [then, again] = [beginningOf(before), beginningOf(now)]
-  const name = (["question", "policy", "pool", "seed"] as const).find((name) => then[name] !== again[name])
-  if (name === undefined) return undefined
-  return name === "question" ? Journal.otherQuestion : `has the ${name} ${again[name]} instead of ${then[name]}`
-}
-
 // -------------------------------------------------------------------------------------------------------------------
 // Writing
 // -------------------------------------------------------------------------------------------------------------------
@@ -589,10 +573,6 @@ export const open = Effect.fnUntraced(function* (
       // A first call may wait for minutes, for example for a rate limit, and the run can be found meanwhile.
       if (event.type === "run-started" && event.runId === run) writer.soon()
       return event
-    }
-    if (event.type === "run-started" && before.type === "run-started" && event.runId === run) {
-      const other = otherBeginning(before, event)
-      if (other !== undefined) writer.breakOff(new Journal.JournalMismatch({ run, call: run, detail: other }))
     }
     // A failure's charge, and the call that it is reported with, depend on the current order and limits, so only the
     // recorded time is reused.

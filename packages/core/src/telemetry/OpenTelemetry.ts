@@ -6,6 +6,7 @@ import * as Context from "effect/Context"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Tracer from "effect/Tracer"
+import { kindOf, OptionsError } from "../Options.ts"
 import { messageOf } from "../Thrown.ts"
 import * as Telemetry from "./Telemetry.ts"
 
@@ -127,6 +128,10 @@ class Span implements Tracer.Span {
  * ```
  */
 export const openTelemetry = (api: Api, options: Telemetry.Options = {}): Telemetry.SpanRecorder => {
+  if (typeof (api as Partial<Api> | undefined)?.trace?.getTracer !== "function") {
+    const detail = `expected the module "@opentelemetry/api", as in openTelemetry(api), not ${kindOf(api)}.`
+    throw new OptionsError({ what: "openTelemetry", detail })
+  }
   const tracer = api.trace.getTracer("@divisi/core")
   return Telemetry.recorder(
     {

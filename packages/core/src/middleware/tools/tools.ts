@@ -13,6 +13,7 @@ import type { Plan } from "../../loop/plan.ts"
 import { reportTurn } from "../../loop/reports.ts"
 import type { StepAsk, StepEnd, StepError, StepMiddleware } from "../../loop/step.ts"
 import { within } from "../../run/Caller.ts"
+import { withJournaledRun } from "../../run/journaled.ts"
 import type { Recording } from "../../run/Recording.ts"
 import * as Toolbox from "../../run/Toolbox.ts"
 import type { ToolCall } from "../../task/Message.ts"
@@ -35,7 +36,7 @@ const useTool = (
 ): Effect.Effect<ToolResult | WaitingCall> => {
   const { equipment, round } = plan
   const { emit, isReplayed, item, worker } = running
-  const { approve, path, runId, tools } = equipment
+  const { approve, path, runId, toolNames, tools } = equipment
   const { turn } = conversation
   const { name } = toolCall
   const id = `${path}${round}.${placeOf(step, item)}.${turn}.${index}`
@@ -67,8 +68,9 @@ const useTool = (
   if (given !== undefined && "content" in given) return Effect.sync(() => tell(given))
   if (given?.approved === false) return Effect.sync(() => tell(Toolbox.declined(given.reason)))
 
-  if (tools!.get(name) === undefined && recording?.tools.includes(name) === true) {
-    return recording.mismatch(id, `asked for the tool "${name}", which is no longer among the tools of the run`)
+  if (tools!.get(name) === undefined && toolNames.includes(name)) {
+    const detail = `asked for the tool "${name}", which is no longer among the tools of the run`
+    return withJournaledRun(({ diverged }) => diverged(recording, context.runId, id, detail))
   }
   const toolContext: ToolContext = { runId, round, step, ...itemOf(item), worker, call: toolCall }
   return Effect.flatMap(

@@ -1,0 +1,16 @@
+/** Validation of the results that a caller passes to resume a run. */
+import { isRecord } from "../Fields.ts"
+import * as Options from "../Options.ts"
+import * as Message from "../task/Message.ts"
+import type { Given } from "../task/Tool.ts"
+
+const isGiven = (value: unknown): boolean =>
+  typeof value === "string" ||
+  (isRecord(value) &&
+    (typeof value.approved === "boolean" || ("content" in value && Message.problemOf(value.content) === undefined)))
+
+const given = Options.expects("a string, { content }, or { approved: true or false }", isGiven)
+
+/** Throws an `OptionsError` if the results passed to `resume`, keyed by call id, are malformed. */
+export const checkResults = (results: Readonly<Record<string, Given>>): void =>
+  Options.check("resume", { results }, { results: Options.recordOf(given) })
