@@ -42,6 +42,10 @@ const rows: ReadonlyArray<readonly [command: string, message: string | RegExp]> 
   ["workflow draw", "Subcommands: "],
   ["gym --policy x", /^divisi: Unknown flag --policy\.\nUsage: /],
   ["studio --port 99999", 'flag --port: "99999". Expected a port from 0 to 65535.'],
+  [
+    "serve --print-config x",
+    'flag --print-config: "x". Expected one of "codex", "claude-code", "opencode", "continue", '
+  ],
   ["serve --port -5", 'flag --port: "-5". Expected a port from 0 to 65535.'],
   ["key revoke x --keys k.json", /List keys with: divisi key list --keys \S+k\.json\n/],
   ["key make \u2003 --keys k.json", "Expected 1 to 200 characters, not only spaces"],

@@ -36,7 +36,10 @@ const textOf = (error: CliError.CliError, doc: HelpDoc): string => {
       const count = /^(\d+) occurrences$/.exec(error.value)?.[1]
       if (count !== undefined && error.expected === "at most 1 value")
         return `--${error.option} was passed ${count} times. Pass it once.`
-      const { message } = error
+      const message = error.message.replace(
+        /Expected: (".*")$/s,
+        (_, choices: string) => `Expected one of ${choices.replaceAll(" | ", ", ")}`
+      )
       const [framework] = Object.keys(expectations).filter((text) => message.endsWith(text))
       const worded = framework === undefined ? message : message.replace(framework, expectations[framework]!)
       return /[.!?]$/.test(worded) ? worded : `${worded}.`
