@@ -159,7 +159,7 @@ export type Part =
   | ({ readonly type: "error"; readonly error: ApiError; readonly usage?: SegmentUsage | undefined } & Reported)
 
 /** The last part of a segment. */
-export type LastPart = Extract<Part, { readonly type: "finish" | "error" }>
+type LastPart = Extract<Part, { readonly type: "finish" | "error" }>
 
 /** Returns the last part of a segment, if the segment has ended. */
 export const lastOf = (parts: ReadonlyArray<Part> = []): LastPart | undefined => {
