@@ -272,7 +272,7 @@ describe("a step with a check", () => {
       for (const [wrong, detail] of [
         [{ check: { by: "tests", onFailure: "revise" } }, 'check "tests" does not exist; checks: number'],
         [{ check: { by: 7, onFailure: "revise" } }, 'check "7" does not exist'],
-        [{ check: { by: "number", onFailure: "retry" } }, "the check of step 0 is not { by, onFailure }"],
+        [{ check: { by: "number", onFailure: "retry" } }, 'the check of step 0 needs an onFailure of "revise", "next"'],
         [{ earlier: [{ round: 0, step: 0 }] }, "access list contains step 0 of round 0, which did not run before it"]
       ] as const) {
         const workflow = { steps: [step(0, [], "Multiply.", wrong as never)] }

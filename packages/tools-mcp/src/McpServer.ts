@@ -35,8 +35,8 @@ export interface StdioServer extends Common {
   readonly command: string
   readonly args?: ReadonlyArray<string> | undefined
   /**
-   * Environment variables for the server, in addition to a short list of harmless ones such as PATH and HOME. Other
-   * variables of this process are not passed on.
+   * Environment variables for the server, in addition to those that programs need to start, such as PATH and
+   * HOME. No other variable of this process is passed on.
    */
   readonly env?: Readonly<Record<string, Secret>> | undefined
   /** Working directory of the server. Default: that of this process. */

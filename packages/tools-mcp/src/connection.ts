@@ -24,7 +24,7 @@ import { HttpTransport } from "./httpTransport.ts"
 import { type McpServer, withoutSecrets } from "./McpServer.ts"
 import { ProcessTransport } from "./processTransport.ts"
 
-/** A server whose tools can be called. Failures are messages readable by users and models. */
+/** A server whose tools can be called. Failures carry a message for users and models. */
 export interface Connection {
   /** Lists the tools in the server's format, not yet parsed. */
   readonly list: Effect.Effect<ReadonlyArray<unknown>, string>

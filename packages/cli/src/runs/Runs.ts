@@ -50,7 +50,7 @@ export const list = (input: ListInput): Effect.Effect<void, Failure> =>
           )
         )
       if (all.length === 0) return print(RunsText.none(input, yield* hasServers))
-      if (runs.length === 0) return print(`No run matches the filters. Without them, the list has: ${all.length}`)
+      if (runs.length === 0) return print(`No run matches the filters. Runs without filters: ${all.length}`)
       print(RunsText.list(shown, now, runs.length))
     })
   )

@@ -66,17 +66,18 @@ export const unknownIn = (proposal: unknown, keys: object): string | undefined =
 export const isEarlier = (earlier: unknown): boolean =>
   Array.isArray(earlier) && earlier.every((one) => Number.isInteger(one?.round) && Number.isInteger(one?.step))
 
-const isCheck = (check: unknown): boolean => {
+/** Describes what is wrong with the check of a step. */
+const problemOfCheck = (check: unknown): string | undefined => {
   const { by, onFailure } = (check ?? {}) as Partial<Workflow.StepCheck>
-  const isNamed = typeof by === "string" || typeof by === "number"
-  return (
-    isNamed && (onFailure === "revise" || onFailure === "next" || onFailure === "continue" || onFailure === "again")
-  )
+  if (typeof by !== "string" && typeof by !== "number") return "needs { by, onFailure }"
+  const isKnown = onFailure === "revise" || onFailure === "next" || onFailure === "continue" || onFailure === "again"
+  return isKnown ? undefined : 'needs an onFailure of "revise", "next", "continue" or "again"'
 }
 
 /** Describes an invalid check or list of earlier steps, or returns `undefined`. */
 const problemOfStep = ({ check, earlier }: Workflow.Step, index: number): string | undefined => {
-  if (check !== undefined && !isCheck(check)) return `the check of step ${index} is not { by, onFailure }`
+  const wrong = check === undefined ? undefined : problemOfCheck(check)
+  if (wrong !== undefined) return `the check of step ${index} ${wrong}`
   const isWrong = earlier !== undefined && !isEarlier(earlier)
   return isWrong ? `the earlier of step ${index} is not a list of { round, step }` : undefined
 }

@@ -274,7 +274,8 @@ export const diverged = (
   run: string,
   call: string,
   detail: string
-): Effect.Effect<never> => recording?.mismatch(call, detail) ?? Effect.die(new Journal.JournalMismatch({ run, call, detail }))
+): Effect.Effect<never> =>
+  recording?.mismatch(call, detail) ?? Effect.die(new Journal.JournalMismatch({ run, call, detail }))
 
 /** Returns the properties of a run that must not change when it is resumed. */
 const beginningOf = ({

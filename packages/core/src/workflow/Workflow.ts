@@ -192,7 +192,7 @@ const describe = (reason: WorkflowErrorReason): string => {
     case "NoSteps":
       return "The workflow has no steps; write at least one (an empty workflow is valid only in a recursive round)."
     case "TooManySteps":
-      return `The workflow has ${reason.steps} steps; at most ${reason.maxSteps} are allowed.`
+      return `The workflow has ${reason.steps} steps; at most ${reason.maxSteps} are allowed (maxSteps).`
     case "UnequalLengths":
       return `The lists differ in length: ${reason.workers} workers, ${reason.subtasks} subtasks, ${reason.access} access lists.`
     case "WorkerOutOfRange":
