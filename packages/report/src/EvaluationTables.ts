@@ -20,7 +20,7 @@ import {
 } from "./page/Numbers.ts"
 import { visible } from "./page/Text.ts"
 
-export { playMoney } from "./evaluation/Evaluation.ts"
+export { isPlay, playMoney } from "./evaluation/Evaluation.ts"
 export { coverage, failures, folded, isSingle } from "./evaluation/failures.ts"
 
 // By name: the declarations of a barrel take types that are handed on from another file for values.

@@ -8,6 +8,7 @@ import { Benchmarks, Evaluation, ReportFile } from "@divisi/evals"
 import * as Benchmark from "@divisi/evals/Benchmark"
 import type * as Report from "@divisi/evals/Report"
 import { DiskCache, Sealed, WholeFile } from "@divisi/files"
+import { EvaluationTables } from "@divisi/report"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -316,7 +317,8 @@ const planless = ({ cells }: Report.Report): string | undefined => {
 
 /** Whether the gym's workers left questions of another benchmark without an answer. */
 const isOutsideGym = (report: Report.Report): boolean =>
-  ReportText.isPlay(report) && report.cells.some(({ benchmark, score }) => benchmark !== "gym" && score.unanswered > 0)
+  EvaluationTables.isPlay(report) &&
+  report.cells.some(({ benchmark, score }) => benchmark !== "gym" && score.unanswered > 0)
 
 /** Runs the evaluation, writes the report and prints it. */
 export const evaluate = (input: EvalInput): Effect.Effect<void, Failure> =>

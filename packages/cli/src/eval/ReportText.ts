@@ -6,14 +6,12 @@ import { oneLine, widthOf, wrap } from "../view/Line.ts"
 import { table } from "../view/Table.ts"
 import { percent, points, pValue, withError } from "./Numbers.ts"
 
-/** Whether all prices of the pool are play money, as in the gym. */
-export const isPlay = ({ pool }: Report): boolean =>
-  pool.length > 0 && pool.every(({ pricing }) => pricing?.isPlay === true)
-
 const cost = (usd: number | null, isPlay: boolean): string => (usd === null ? "–" : Format.cost(usd, isPlay))
 
 const paid = (report: Report): string =>
-  isPlay(report) ? Format.cost(report.extent.paidUsd, true) : `${Format.cost(report.extent.paidUsd)} paid`
+  EvaluationTables.isPlay(report)
+    ? Format.cost(report.extent.paidUsd, true)
+    : `${Format.cost(report.extent.paidUsd)} paid`
 
 const time = (millis: number | null): string => (millis === null ? "–" : Format.duration(millis))
 
@@ -52,7 +50,7 @@ const scores = (report: Report, columns: number): string => {
       name,
       ...mine.map((cell) => scoreText(cell.score, EvaluationTables.coverage(report, [cell]))),
       ...(isMany ? [scoreText(all, EvaluationTables.coverage(report, mine))] : []),
-      cost(all.costUsd, isPlay(report)),
+      cost(all.costUsd, EvaluationTables.isPlay(report)),
       all.steps?.toFixed(2) ?? "–",
       time(all.millis)
     ]

@@ -27,7 +27,7 @@ const figureRows = (sides: ReadonlyArray<Side>): ReadonlyArray<ReadonlyArray<str
   const figures = sides.map((side) => ({
     ...side,
     ...Comparison.figuresOf(side.transcript),
-    isPlay: Records.isAllPlay(side.transcript)
+    isPlay: Transcript.isAllPlay(side.transcript.pool)
   }))
   const row = (name: string, text: (of: (typeof figures)[number]) => string) => [name, ...figures.map(text)]
   return [

@@ -1,4 +1,5 @@
 /** Formats a training run for the terminal, as a block that is redrawn, or as plain lines. */
+import { Transcript } from "@divisi/core"
 import type { Metrics, TrainingEvent } from "@divisi/trainer"
 import { quoted } from "../invocation/Hint.ts"
 import * as Format from "../view/Format.ts"
@@ -44,7 +45,7 @@ const timeLeft = (view: TrainView): string | undefined => {
 }
 
 /** Whether the workers' prices are play money. */
-const isPlay = ({ config }: TrainView): boolean => config.pool.length > 0 && config.pool.every(({ isPlay }) => isPlay)
+const isPlay = ({ config }: TrainView): boolean => Transcript.isAllPlay(config.pool)
 
 const costText = (view: TrainView): string => {
   const limit = view.config.maxCostUsd

@@ -170,7 +170,7 @@ const planLines = ({ isOwn, notes, policy = "", steps, workflow }: Transcript.Ro
 const priceLines = (run: Run, { decision, waitingFor: [waiting] = [] }: Transcript.RoundRecord) =>
   decision !== undefined || waiting === undefined
     ? []
-    : PlanPrice.ofWaiting(waiting.call, Records.isAllPlay(run)).map((text) => `${label("")}${text}`)
+    : PlanPrice.ofWaiting(waiting.call, Transcript.isAllPlay(run.pool)).map((text) => `${label("")}${text}`)
 
 const ofRound = (run: Run, round: Transcript.RoundRecord): ReadonlyArray<Entry> => {
   const key = `${run.runId} ${round.round}`

@@ -16,10 +16,6 @@ export const isStopped = ({ lost, state }: Transcript.StepRecord): boolean => {
 export const isPlay = ({ pool }: Pick<Transcript.Transcript, "pool">, worker: string): boolean =>
   pool.find(({ id }) => id === worker)?.isPlay === true
 
-/** Whether all costs of a run are in play money. */
-export const isAllPlay = ({ pool }: Pick<Transcript.Transcript, "pool">): boolean =>
-  pool.length > 0 && pool.every(({ isPlay }) => isPlay === true)
-
 /** Returns the message of a failed step, unless its last failed call already reported the same message. */
 export const ownFailure = ({ detail = "", lost }: Transcript.StepRecord): string =>
   lost.some(({ message }) => message === detail) ? "" : detail

@@ -3,7 +3,6 @@ import { StepFailure, Transcript } from "@divisi/core"
 import { noSpend } from "@divisi/core/Usage"
 import * as Format from "./Format.ts"
 import { oneLine, type Style } from "./Line.ts"
-import * as Records from "./Records.ts"
 
 const headings = {
   answered: { text: "✓ answered", style: "good" },
@@ -23,8 +22,8 @@ export const spent = (run: Transcript.Transcript): string => {
   return [
     `${Format.count(calls, "call")}${lost === 0 ? "" : ` (${lost} without an answer)`}`,
     `${Format.count(usage.inputTokens + usage.outputTokens, "token")}${usage.estimated ? " at most" : ""}`,
-    Format.cost(costUsd, Records.isAllPlay(run)),
-    ...(!Records.isAllPlay(run) && run.pool.some(({ isPlay }) => isPlay) ? ["partly play money"] : []),
+    Format.cost(costUsd, Transcript.isAllPlay(run.pool)),
+    ...(!Transcript.isAllPlay(run.pool) && run.pool.some(({ isPlay }) => isPlay) ? ["partly play money"] : []),
     ...(unpricedCalls === 0 ? [] : [`${Format.count(unpricedCalls, "call")} of unknown price`])
   ].join(" · ")
 }

@@ -135,6 +135,10 @@ export const payments = (transcript: Transcript): ReadonlyArray<Payment> => {
   })
 }
 
+/** Whether a pool is not empty and all of its workers are priced in play money. */
+export const isAllPlay = (pool: ReadonlyArray<{ readonly isPlay?: boolean | undefined }>): boolean =>
+  pool.length > 0 && pool.every(({ isPlay }) => isPlay === true)
+
 /** Adds a payment to a spending total. */
 export const withPayment = (spend: Spend, { calls, paid }: Payment): Spend => ({
   usage: addUsage(spend.usage, paid.usage),

@@ -33,7 +33,7 @@ import type {
 } from "./RunEvent.ts"
 import * as Timeline from "./Timeline.ts"
 
-export { isNested, paidForAnswer, payments, spendByWorker, spendSoFar, withPayment } from "./Payments.ts"
+export { isAllPlay, isNested, paidForAnswer, payments, spendByWorker, spendSoFar, withPayment } from "./Payments.ts"
 
 /** The purpose of a call. */
 export type Purpose = Payments.Purpose

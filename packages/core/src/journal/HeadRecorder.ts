@@ -1,6 +1,7 @@
 /** Derives a run's head, which is shown in lists of runs, from its journal entries as they are written. */
 
 import { placeOf as placeOfStep } from "../events/items.ts"
+import { isAllPlay } from "../events/Payments.ts"
 import type { Of, Parent, RunEvent, WaitingCall } from "../events/RunEvent.ts"
 import { question } from "../task/Task.ts"
 import type { Entry, Head } from "./Journal.ts"
@@ -63,7 +64,7 @@ export const heading = () => {
       workers: pool.map(({ id }) => id),
       startedAt: at,
       costUsd,
-      isPlay: pool.length > 0 && pool.every(({ isPlay }) => isPlay) ? true : undefined,
+      isPlay: isAllPlay(pool) || undefined,
       calls,
       caller: typeof owner === "string" ? owner : undefined,
       request: typeof request === "string" ? request : undefined

@@ -162,8 +162,10 @@ export interface Evaluation {
   readonly equalBudget?: ReadonlyArray<EqualBudget> | undefined
 }
 
-/** Returns a notice if every worker is priced in play money, as in the offline gym. */
-export const playMoney = ({ pool }: Pick<Evaluation, "pool">): string | undefined =>
+/** Whether there are workers and all of them are priced in play money, as in the offline gym. */
+export const isPlay = ({ pool }: Pick<Evaluation, "pool">): boolean =>
   pool.length > 0 && pool.every(({ pricing }) => pricing?.isPlay === true)
-    ? "The workers' prices are play money; you pay nothing."
-    : undefined
+
+/** Returns a notice if every worker is priced in play money. */
+export const playMoney = (evaluation: Pick<Evaluation, "pool">): string | undefined =>
+  isPlay(evaluation) ? "The workers' prices are play money; you pay nothing." : undefined

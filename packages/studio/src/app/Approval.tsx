@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /** A plan that requires approval: its price by worker, and buttons to approve or decline it. */
-import type { RunEvent, Transcript } from "@divisi/core"
+import { type RunEvent, type Transcript, Transcript as Transcripts } from "@divisi/core"
 import { useSignal } from "@preact/signals"
 import * as Format from "../run/Format.ts"
 import { FormPrice } from "./FormPrice.tsx"
@@ -67,7 +67,7 @@ export const Approval = ({ call, onSent, round, transcript }: Props) => {
   const pane = useSignal<"none" | "refuse" | "edit">("none")
   const { error, isBusy, send } = useSending()
   const { runId, pool } = transcript
-  const isPlay = pool.length > 0 && pool.every(({ isPlay }) => isPlay === true)
+  const isPlay = Transcripts.isAllPlay(pool)
   const decide = (given: Given) =>
     send(async () => {
       await resume(runId, { [call.id]: given })

@@ -125,10 +125,6 @@ export const pathOf = (id: string): string => `${path}/${Format.segment(id)}`
 export const answersPath = (id: string, { benchmark, task }: Pick<Question, "benchmark" | "task">): string =>
   `${pathOf(id)}/questions/${Format.segment(benchmark)}/${Format.segment(task)}`
 
-/** Whether all prices in the pool are in play money. */
-export const isPlay = ({ pool }: Pick<Report, "pool">): boolean =>
-  pool.length > 0 && pool.every(({ pricing }) => pricing?.isPlay === true)
-
 /** Returns the title of a report: its benchmarks, with their numbers of questions. */
 const titleOf = ({ benchmarks }: Pick<Report, "benchmarks">): string =>
   benchmarks
@@ -152,7 +148,7 @@ export const lineOf = (id: string, report: Report, changedAt: number): Line => {
     isComplete: report.extent.status === "complete",
     best: best ?? null,
     cost_usd: report.extent.paidUsd,
-    is_play: isPlay(report),
+    is_play: EvaluationTables.isPlay(report),
     changed_at: changedAt
   }
 }

@@ -126,7 +126,7 @@ interface Charge extends Transcript.Payment {
 
 /** The model of a policy is not in the pool. Its calls are in play money if all workers are. */
 const chargesOf = (run: Transcript.Transcript): ReadonlyArray<Charge> => {
-  const isPlayPool = run.pool.length > 0 && run.pool.every(({ isPlay }) => isPlay === true)
+  const isPlayPool = Transcript.isAllPlay(run.pool)
   const known = new Map(run.pool.map(({ id, isPlay }) => [id, isPlay === true]))
   return Transcript.payments(run).map((payment) => ({ ...payment, isPlay: known.get(payment.worker) ?? isPlayPool }))
 }

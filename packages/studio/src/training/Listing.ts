@@ -1,6 +1,6 @@
 /** Training runs in the format used by the studio: list entries, metrics, and the rollouts of an iteration. */
 
-import type { Message, Workflow } from "@divisi/core"
+import { type Message, Transcript, type Workflow } from "@divisi/core"
 import * as Format from "../run/Format.ts"
 
 /** Fields shared by all metrics. */
@@ -157,7 +157,7 @@ export const lineOf = (id: string, config: Config, metrics: ReadonlyArray<Metric
     reward: last?.rewardMean ?? null,
     correct: last?.correct ?? null,
     cost_usd: metrics.at(-1)?.costUsd ?? 0,
-    is_play: config.pool.length > 0 && config.pool.every(({ isPlay }) => isPlay === true),
+    is_play: Transcript.isAllPlay(config.pool),
     changed_at: changedAt
   }
 }

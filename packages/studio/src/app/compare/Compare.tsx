@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /** Compares two runs of the same task side by side, or one task under several policies. The user chooses the runs. */
-import { RunEvent, type Transcript } from "@divisi/core"
+import { RunEvent, type Transcript, Transcript as Transcripts } from "@divisi/core"
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import * as Comparison from "../../run/Comparison.ts"
@@ -41,9 +41,6 @@ const useTranscripts = (ids: ReadonlyArray<string>) => {
   }, [ids.join("\n")])
   return state.value
 }
-
-const isPlayIn = ({ pool }: Transcript.Transcript): boolean =>
-  pool.length > 0 && pool.every(({ isPlay }) => isPlay === true)
 
 const RunCard = ({ letter, transcript }: { readonly letter: string; readonly transcript: Transcript.Transcript }) => (
   <section class="card" aria-label={`Run ${letter}`}>
@@ -281,7 +278,11 @@ const Two = ({ one, other }: { readonly one: Transcript.Transcript; readonly oth
             <Side letter="B" transcript={other} millis={millis} />
           </div>
         </section>
-        <FiguresTable one={figures[0]} other={figures[1]} isPlay={isPlayIn(one) && isPlayIn(other)} />
+        <FiguresTable
+          one={figures[0]}
+          other={figures[1]}
+          isPlay={Transcripts.isAllPlay(one.pool) && Transcripts.isAllPlay(other.pool)}
+        />
       </div>
       <StepsTable one={one} other={other} />
       <div class="columns">
@@ -378,7 +379,7 @@ const Several = ({ ids }: { readonly ids: ReadonlyArray<string> }) => {
                   <td class="right">{Format.whole(figures.inputTokens + figures.outputTokens)}</td>
                   <td class="right">{Format.duration(figures.millis)}</td>
                   <td class="right">
-                    <Money usd={figures.costUsd} isPlay={isPlayIn(transcript)} />
+                    <Money usd={figures.costUsd} isPlay={Transcripts.isAllPlay(transcript.pool)} />
                   </td>
                 </tr>
               ))}

@@ -105,7 +105,7 @@ const View = ({ opened }: { readonly opened: Opened }) => {
     .filter((cell) => cell.benchmark === benchmark.benchmark)
     .sort((one, other) => (other.score.mean ?? -1) - (one.score.mean ?? -1))
   const finding = Listing.findingOf(report, benchmark.benchmark)
-  const isPlay = Listing.isPlay(report)
+  const isPlay = EvaluationTables.isPlay(report)
   const selected = config.policies.some(({ name }) => name === query.get("policy"))
     ? query.get("policy")!
     : (config.policies[0]?.name ?? "")
