@@ -4,9 +4,10 @@ import { fork } from "@divisi/core/promise"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { buildApp } from "../scripts/build.ts"
 import { Assets, Export, StudioServer, Summary } from "../src/index.ts"
+import * as Comparison from "../src/run/Comparison.ts"
 import * as Format from "../src/run/Format.ts"
 import * as Waterfall from "../src/run/Waterfall.ts"
-import { hostileRun, incident, incidentPool, suspended } from "./fixtures/runs.ts"
+import { forked, hostileRun, incident, incidentPool, suspended } from "./fixtures/runs.ts"
 
 const source = async () => {
   const runs = [await incident(20), await suspended()].map((transcript) => ({
@@ -177,16 +178,32 @@ describe("figures", () => {
   it("count no failure of the run that a fork continues", async () => {
     const transcript = await incident(20)
     expect(Waterfall.wasteOf(transcript).failed).toBe(4)
-    const forked = await fork({
+    const other = await fork({
       transcript,
       pool: incidentPool(20),
       at: { round: 0, step: 2 },
       change: { worker: "gpt-5-mini" },
       reassign: "never"
     })
-    const { rows } = Waterfall.make(forked.transcript)
+    const { rows } = Waterfall.make(other.transcript)
     expect(rows[1]!.calls.map(({ kind }) => kind)).toEqual(["reused"])
-    expect(Waterfall.wasteOf(forked.transcript).failed).toBe(0)
+    expect(Waterfall.wasteOf(other.transcript).failed).toBe(0)
+  })
+
+  it("do not count the steps that a fork has from another run, answered or failed", async () => {
+    const transcript = await forked(await incident(20))
+    const { rows } = Waterfall.make(transcript)
+    expect(rows.map(({ isReused }) => isReused)).toEqual([true, true, true, false, false, false])
+    expect(rows[2]).toMatchObject({ record: { state: "failed" }, calls: [] })
+    expect(Waterfall.wasteOf(transcript).failed).toBe(0)
+    expect(Comparison.figuresOf(transcript)).toMatchObject({ steps: 2, calls: 2 })
+    const { bars = [] } = Summary.fromTranscript(transcript)
+    expect(bars.map(({ state }) => state)).toEqual(["reused", "reused", "reused", "answered", "answered"])
+  })
+
+  it("describe a pending plan and a pending tool call as journals do", async () => {
+    const { waits_for } = Summary.fromTranscript(await suspended())
+    expect(waits_for).toEqual(["refund (0.0.0.0)"])
   })
 
   it.each([

@@ -33,7 +33,13 @@ export const Alone = ({ transcript }: { readonly transcript: Transcript.Transcri
   return (
     <p class="alone">
       <span class="tag">One worker</span> {Format.oneLine(alone.workers[0]!, 60)} alone: <Money usd={cost} /> and{" "}
-      <b>{Format.duration(time)}</b>.{ratios.length > 0 && <span class="dim"> This plan {ratios.join(" and ")}.</span>}{" "}
+      <b>{Format.duration(time)}</b>.
+      {ratios.length > 0 && (
+        <span class="dim">
+          {" "}
+          This {transcript.forkOf === undefined ? "plan" : "fork"} {ratios.join(" and ")}.
+        </span>
+      )}{" "}
       <a class="link" href={href(["compare"], { a: runId, b: alone.id })}>
         Compare
       </a>

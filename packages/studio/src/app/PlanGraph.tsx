@@ -20,9 +20,10 @@ const shortened = (text: string, most: number): string => {
 }
 
 /** Returns the last line of a node: its time and price, or the reason why they are missing. */
-const factOf = ({ calls, record }: Row, access: string): string => {
+const factOf = ({ calls, isReused, record }: Row, access: string): string => {
   const { state } = record
   if (state === "skipped") return record.detail === "budget" ? "over the budget" : "no step reads it"
+  if (isReused) return state === "failed" ? "failed, not paid again" : "reused, not paid again"
   if (state === "waiting") return access === "" ? "not started" : `waits for ${access}`
   if (state === "suspended") return "needs a result"
   if (state === "running") return "running"

@@ -43,7 +43,14 @@ const nestedIn = (transcript: Transcript.Transcript, path: string): Transcript.T
       }, transcript)
 
 /** A link to the step at which the run was forked from another run. */
-const Origin = ({ of }: { readonly of: NonNullable<Transcript.Transcript["forkOf"]> }) => {
+const Origin = ({
+  of,
+  reused
+}: {
+  readonly of: NonNullable<Transcript.Transcript["forkOf"]>
+  /** Number of steps that the fork has from the other run. */
+  readonly reused: number
+}) => {
   const places: Array<Transcript.Place> = []
   for (let at: Transcript.Place | undefined = of; at !== undefined; at = at.nested) places.push(at)
   const last = places.at(-1)!
@@ -55,6 +62,7 @@ const Origin = ({ of }: { readonly of: NonNullable<Transcript.Transcript["forkOf
       <a class="link" href={href(["runs", of.runId], query)}>
         {Format.runId(of.runId)}
       </a>
+      {reused > 0 && `. ${reused === 1 ? "1 step is" : `${reused} steps are`} from that run, and not paid again`}
     </p>
   )
 }
@@ -158,7 +166,7 @@ const View = ({
     if (at !== undefined || by === 1) goTo(at === undefined ? undefined : at - whole.startedAt)
   }
   const spend = transcript.spend ?? Transcripts.spendSoFar(transcript)
-  const isPlay = whole.pool.length > 0 && whole.pool.every(({ isPlay }) => isPlay === true)
+  const isPlay = Transcripts.isAllPlay(whole.pool)
   const answer = transcript.answer ?? (isPast || state === "running" ? undefined : whole.rounds.at(-1)?.answer)
   const wasted = wasteText(waste)
   const duration = (isPast ? time : end) - whole.startedAt
@@ -166,6 +174,7 @@ const View = ({
     (sum, { from = 0, isCritical, to = 0 }) => sum + (isCritical ? to - from : 0),
     0
   )
+  const reused = waterfall.rows.filter(({ isReused }) => isReused).length
   const round = transcript.rounds[row?.round ?? 0]
   useEffect(
     () =>
@@ -282,7 +291,7 @@ const View = ({
           {answer !== undefined && whole.detail !== undefined && <p class="dim">{Format.oneLine(whole.detail)}</p>}
           {within === "" && !isPast && state === "answered" && <Alone transcript={whole} />}
           {canSteer() && within === "" && answer !== undefined && isOver(state) && <Rating run={summary.id} />}
-          {whole.forkOf !== undefined && within === "" && <Origin of={whole.forkOf} />}
+          {whole.forkOf !== undefined && within === "" && <Origin of={whole.forkOf} reused={reused} />}
         </div>
         <dl class="stats">
           <Stat
@@ -348,6 +357,7 @@ const View = ({
               by {Format.oneLine(round?.policy ?? whole.policy, 40)}: {waterfall.rows.length}{" "}
               {waterfall.rows.length === 1 ? "step" : "steps"}
               {transcript.rounds.length > 1 && ` in ${transcript.rounds.length} rounds`}
+              {reused > 0 && `, ${reused} from the forked run`}
             </span>
             <span class="grow" />
             <button

@@ -255,8 +255,8 @@ export const StepPane = ({ isPlay, onItem, onOpenNested, row, runCost, transcrip
           <div>
             <dt>Price</dt>
             <dd>
-              <Money usd={cost} isPlay={isPlay} />
-              {cost !== undefined && runCost > 0 && (
+              {row.isReused ? "not paid again" : <Money usd={cost} isPlay={isPlay} />}
+              {cost !== undefined && runCost > 0 && !row.isReused && (
                 <span class="dim"> {Math.round((cost / runCost) * 100)} % of run</span>
               )}
             </dd>

@@ -37,7 +37,7 @@ export const StepTable = ({ isHidden, onSelect, transcript, waterfall }: Props) 
         ]}
       />
       <tbody>
-        {waterfall.rows.map(({ from, isCritical, record, round, step, to }) => {
+        {waterfall.rows.map(({ from, isCritical, isReused, record, round, step, to }) => {
           const planned = transcript.rounds[round]?.workflow?.steps[step]
           const { inputTokens, outputTokens } = tokensOf(record)
           const access = planned?.access ?? []
@@ -57,11 +57,11 @@ export const StepTable = ({ isHidden, onSelect, transcript, waterfall }: Props) 
                 {planned?.subtask === "" ? "The question" : Format.oneLine(planned?.subtask ?? "", 160)}
               </td>
               <td class="right">{from === undefined ? "" : `+${Format.duration(from)}`}</td>
-              <td class="right">{from === undefined || to === undefined ? "" : Format.duration(to - from)}</td>
-              <td class="right">{inputTokens + outputTokens === 0 ? "" : Format.whole(inputTokens + outputTokens)}</td>
               <td class="right">
-                <Money usd={costOf(record)} />
+                {from === undefined || to === undefined || isReused ? "" : Format.duration(to - from)}
               </td>
+              <td class="right">{inputTokens + outputTokens === 0 ? "" : Format.whole(inputTokens + outputTokens)}</td>
+              <td class="right">{isReused ? "not paid again" : <Money usd={costOf(record)} />}</td>
               <td>{isCritical ? "yes" : "no"}</td>
             </tr>
           )

@@ -29,9 +29,10 @@ const characterWidth = 6.3
 const tick = (millis: number): string =>
   millis === 0 ? "0" : millis < 1_000 ? `${millis} ms` : `${Number((millis / 1_000).toFixed(1))} s`
 
-const factOf = ({ calls, from = 0, record, to = 0 }: Row): string => {
+const factOf = ({ calls, from = 0, isReused, record, to = 0 }: Row): string => {
   if (record.state === "skipped")
     return record.detail === "budget" ? "skipped: over the budget" : "skipped: no step reads its answer"
+  if (isReused) return `${record.state === "failed" ? "failed, " : ""}from the forked run`
   if (record.state === "waiting") return ""
   if (record.state === "failed") return `failed after ${attemptsText(calls.length)}`
   if (record.state === "suspended") return "needs a result"
@@ -174,6 +175,7 @@ export const WaterfallChart = ({ at, hasRounds, onSelect, selected, start, water
             />
           )
         })}
+        {at < millis && <path class="now" d={`M${x(at)} ${top - 8}V${height}`} />}
         {rows.map((row, index) => {
           const end = x(row.calls.at(-1)?.to ?? row.from ?? 0)
           const fact = factOf(row)
@@ -193,7 +195,6 @@ export const WaterfallChart = ({ at, hasRounds, onSelect, selected, start, water
             </text>
           )
         })}
-        {at < millis && <path class="now" d={`M${x(at)} ${top - 8}V${height}`} />}
       </svg>
     </div>
   )

@@ -1,6 +1,7 @@
 /** Compares two runs of one task, as plain data. */
 import { Message, type Transcript, Transcript as Transcripts } from "@divisi/core"
 import type { Summary } from "./Summary.ts"
+import { reusedSteps } from "./Waterfall.ts"
 
 /** Figures for a run. */
 export interface Figures {
@@ -9,6 +10,7 @@ export interface Figures {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly calls: number
+  /** Number of steps that ran. Steps that a fork reuses did not run again. */
   readonly steps: number
 }
 
@@ -21,10 +23,9 @@ export const figuresOf = (transcript: Transcript.Transcript): Figures => {
     inputTokens: usage.inputTokens,
     outputTokens: usage.outputTokens,
     calls,
-    steps: transcript.rounds.reduce(
-      (sum, { steps }) => sum + steps.filter(({ state }) => state !== "skipped").length,
-      0
-    )
+    steps:
+      transcript.rounds.reduce((sum, { steps }) => sum + steps.filter(({ state }) => state !== "skipped").length, 0) -
+      reusedSteps(transcript).length
   }
 }
 

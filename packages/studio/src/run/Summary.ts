@@ -1,11 +1,12 @@
 /** The list entry for a run: the fields of `GET /v1/runs`, and additional ones that require a transcript. */
 import { type Journal, Message, type Transcript, Transcript as Transcripts } from "@divisi/core"
+import { reusedSteps } from "./Waterfall.ts"
 
 /** A bar in the small waterfall of a run. `from` and `to` are fractions of the run's duration. */
 export interface Bar {
   readonly from: number
   readonly to: number
-  readonly state: "answered" | "failed" | "running"
+  readonly state: "answered" | "failed" | "reused" | "running"
 }
 
 /** A run in a list. */
@@ -24,21 +25,23 @@ const barsOf = (transcript: Transcript.Transcript, end: number): ReadonlyArray<B
   const { rounds, startedAt } = transcript
   const whole = Math.max(1, end - startedAt)
   const share = (time: number) => Math.min(1, Math.max(0, (time - startedAt) / whole))
+  const reused = new Set(reusedSteps(transcript))
   const bars = rounds
     .flatMap(({ steps }) => steps)
-    .flatMap(({ endedAt, startedAt, state }): ReadonlyArray<Bar> => {
+    .flatMap((step): ReadonlyArray<Bar> => {
+      const { endedAt, startedAt, state } = step
       if (startedAt === undefined || state === "skipped") return []
-      const kind = state === "answered" ? "answered" : state === "failed" ? "failed" : "running"
+      const ended = state === "answered" || state === "failed" ? state : "running"
+      const kind = reused.has(step) ? "reused" : ended
       return [{ from: share(startedAt), to: share(endedAt ?? end), state: kind }]
     })
   return bars.length <= maxBars ? bars : [...bars.slice(0, maxBars - 1), bars.at(-1)!]
 }
 
-const waitsFor = ({ rounds }: Transcript.Transcript): ReadonlyArray<string> =>
-  rounds.flatMap(({ steps }) =>
-    steps.flatMap(({ waitingFor = [] }) =>
-      waitingFor.map(({ call, for: what, id }) => `${what === "approval" ? "approval of " : ""}${call.name} (${id})`)
-    )
+/** Describes the pending calls as journals do, so that both kinds of lists are the same. */
+const waitsFor = (transcript: Transcript.Transcript): ReadonlyArray<string> =>
+  Transcripts.pendingCalls(transcript).map(
+    ({ call, for: what, id }) => `${call.name} (${id}${what === "result" ? "" : ", needs approval"})`
   )
 
 /** Returns the list entry of a run from its transcript. */
@@ -61,7 +64,7 @@ export const fromTranscript = (transcript: Transcript.Transcript): Summary => {
     owner: typeof task.metadata?.owner === "string" ? task.metadata.owner : null,
     waits_for: waitsFor(transcript),
     tokens: spend.usage.inputTokens + spend.usage.outputTokens,
-    is_play: pool.length > 0 && pool.every(({ isPlay }) => isPlay === true),
+    is_play: Transcripts.isAllPlay(pool),
     is_unpriced: spend.unpricedCalls > 0,
     bars: barsOf(transcript, end)
   }

@@ -4,12 +4,27 @@ import { RunEvent, Topology, type Transcript, Transcript as Transcripts } from "
 /** How an answer was obtained without calling a worker. */
 export type Source = "cached" | "reused" | "supplied"
 
-/** Returns how an answer was obtained without calling a worker. `undefined` if a worker was called. */
+/** Returns how an answer was obtained without a call. `undefined` if a worker was called. */
 export const sourceOf = ({ cached, origin }: Partial<RunEvent.AnswerSource>): Source | undefined => {
   if (origin === "caller") return "supplied"
   if (origin === "forked-run") return "reused"
   return cached === true ? "cached" : undefined
 }
+
+/** Whether a run is a fork, or nested in a fork that reuses some of its steps. */
+const isFork = ({ forkOf, rounds }: Transcript.Transcript): boolean =>
+  forkOf !== undefined || rounds.some(({ steps }) => steps.some(({ origin }) => origin === "forked-run"))
+
+/**
+ * Whether a step of a fork has its answer, or its failure, from the run that it continues. Nothing is paid for such a
+ * step. A failure was repeated if none of its calls was made.
+ */
+const isReused = ({ lost, origin, state }: Transcript.StepRecord): boolean =>
+  state === "failed" ? lost.length > 0 && lost.every(({ unasked }) => unasked === true) : origin === "forked-run"
+
+/** Returns the steps of a run that are from the run that it continues, as a fork. */
+export const reusedSteps = (transcript: Transcript.Transcript): ReadonlyArray<Transcript.StepRecord> =>
+  isFork(transcript) ? transcript.rounds.flatMap(({ steps }) => steps.filter(isReused)) : []
 
 /** A call of a step. Times are in milliseconds from the start of the run. */
 export interface Call {
@@ -30,6 +45,8 @@ export interface Row {
   readonly record: Transcript.StepRecord
   readonly calls: ReadonlyArray<Call>
   readonly isCritical: boolean
+  /** Whether the answer or the failure is from the run that this one continues, and was not paid again. */
+  readonly isReused: boolean
   /** Start of the step, in milliseconds from the start of the run. Not set if the step has not started. */
   readonly from?: number
   readonly to?: number
@@ -48,14 +65,14 @@ const kindOf = ({ isInDoubt, reason }: Transcript.LostCall): Call["kind"] =>
  * Returns the calls of a step. Each call starts after the previous one has ended and the delay before the retry has
  * passed. An answer without a call has only itself: earlier failed calls belong to the run that paid for them.
  */
-const callsOf = (record: Transcript.StepRecord, start: number, now: number): ReadonlyArray<Call> => {
+const callsOf = (record: Transcript.StepRecord, isReused: boolean, start: number, now: number): ReadonlyArray<Call> => {
   const { endedAt, lost, paid, startedAt, state, turns = [] } = record
   const source = sourceOf(record)
   if (startedAt === undefined || state === "skipped") return []
   let from = startedAt - start
   const calls: Array<Call> = []
   const ended = [
-    ...(source === undefined ? lost : []).map((call) => ({ at: call.at, call })),
+    ...(source === undefined && !isReused ? lost : []).map((call) => ({ at: call.at, call })),
     ...turns.map((turn) => ({ at: turn.endedAt, turn }))
   ].toSorted((one, other) => one.at - other.at)
   for (const item of ended) {
@@ -82,14 +99,16 @@ const callsOf = (record: Transcript.StepRecord, start: number, now: number): Rea
 
 /** Returns the row for an item of a step. `undefined` if the item is unknown. */
 export const itemRow = (
-  { isCritical, record, round, step }: Row,
+  { isCritical, isReused: isStepReused, record, round, step }: Row,
   item: string,
   start: number,
   now: number
 ): Row | undefined => {
   const found = record.items?.find((one) => one.item === item)
   if (found === undefined) return undefined
-  const row = { round, step, record: found, calls: callsOf(found, start, now), isCritical }
+  const isItemReused = isStepReused || found.origin === "forked-run"
+  const calls = callsOf(found, isItemReused, start, now)
+  const row = { round, step, record: found, calls, isCritical, isReused: isItemReused }
   if (found.startedAt === undefined) return row
   return { ...row, from: found.startedAt - start, to: (found.endedAt ?? now) - start }
 }
@@ -107,12 +126,14 @@ const criticalOf = ({ steps, workflow }: Transcript.RoundRecord, now: number): R
 /** Returns the waterfall of a run at a given time, in milliseconds since 1970. Defaults to the end of the run. */
 export const make = (transcript: Transcript.Transcript, now = Transcripts.endOf(transcript)): Waterfall => {
   const { rounds, startedAt } = transcript
+  const reused = new Set(reusedSteps(transcript))
   const rows = rounds.flatMap((round) => {
     const critical = criticalOf(round, now)
     return round.steps.map((record): Row => {
-      const calls = callsOf(record, startedAt, now)
+      const isReused = reused.has(record)
+      const calls = callsOf(record, isReused, startedAt, now)
       const isCritical = critical.has(record.step)
-      const row = { round: round.round, step: record.step, record, calls, isCritical }
+      const row = { round: round.round, step: record.step, record, calls, isCritical, isReused }
       if (record.startedAt === undefined) return row
       return { ...row, from: record.startedAt - startedAt, to: (record.endedAt ?? now) - startedAt }
     })
