@@ -11,7 +11,7 @@ import { href, place } from "./Router.ts"
 import { runs } from "./RunList.ts"
 import { SendingError, useSending } from "./Sending.tsx"
 import { ask } from "./Source.ts"
-import { cancel, type Offer, readOffer } from "./Steering.ts"
+import { cancel, type Offer, readOffer, workersIn } from "./Steering.ts"
 
 interface Chunk {
   readonly choices?: ReadonlyArray<{
@@ -26,12 +26,17 @@ interface Chunk {
 const bodyOf = (form: FormData) => {
   const text = (name: string) => form.get(name)?.toString().trim() ?? ""
   const [budget, policy, tools] = [text("budget"), text("policy"), text("tools")]
+  const only = form.getAll("worker")
   return {
     model: text("model"),
     messages: [{ role: "user", content: text("question") }],
     stream: true,
     stream_options: { include_usage: true },
-    divisi: { ...(policy !== "" && { policy }), ...(budget !== "" && { max_cost_usd: Number(budget) }) },
+    divisi: {
+      ...(policy !== "" && { policy }),
+      ...(only.length > 0 && { only }),
+      ...(budget !== "" && { max_cost_usd: Number(budget) })
+    },
     ...(tools !== "" && {
       tool_choice: tools === "none" ? tools : { type: "function", function: { name: tools.slice("tool:".length) } }
     })
@@ -191,6 +196,14 @@ export const PlaygroundPage = () => {
             ]}
           />
         </div>
+        <fieldset class="pool">
+          <legend>Pool (all workers if none is selected)</legend>
+          {workersIn(value).map((id) => (
+            <label key={id} class="check">
+              <input type="checkbox" name="worker" value={id} /> {Format.oneLine(id, 60)}
+            </label>
+          ))}
+        </fieldset>
         <p class="actions">
           <Action kind="primary" icon="play" type="submit" disabled={isBusy.value}>
             Run

@@ -26,12 +26,17 @@ export interface Totals {
   readonly playUsd: number
   readonly policies: ReadonlyArray<string>
   readonly workers: ReadonlyArray<string>
+  readonly states: ReadonlyArray<string>
+  /** Keys that own runs. */
+  readonly owners: ReadonlyArray<string>
 }
 
 const totalsOf = (list: ReadonlyArray<Summary>): Totals => {
   const counts = { waiting: 0, unanswered: 0, running: 0, costUsd: 0, playUsd: 0 }
   const policies = new Set<string>()
   const workers = new Set<string>()
+  const states = new Set<string>()
+  const owners = new Set<string>()
   for (const run of list) {
     if (isWaiting(run)) counts.waiting += 1
     else if (isRunning(run)) counts.running += 1
@@ -39,9 +44,18 @@ const totalsOf = (list: ReadonlyArray<Summary>): Totals => {
     if (run.is_play === true) counts.playUsd += run.cost_usd
     else counts.costUsd += run.cost_usd
     policies.add(run.policy)
+    states.add(run.state)
+    if (run.owner !== null) owners.add(run.owner)
     for (const worker of run.workers) workers.add(worker)
   }
-  return { ...counts, policies: [...policies].sort(), workers: [...workers].sort() }
+  const sorted = (names: ReadonlySet<string>) => [...names].sort()
+  return {
+    ...counts,
+    policies: sorted(policies),
+    workers: sorted(workers),
+    states: sorted(states),
+    owners: sorted(owners)
+  }
 }
 
 export const totals = computed(() => totalsOf(runs.value ?? []))

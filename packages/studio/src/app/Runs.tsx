@@ -14,6 +14,10 @@ const search = signal("")
 const chip = signal<"all" | "waiting" | "unanswered" | "running">("all")
 const policy = signal("")
 const worker = signal("")
+const state = signal("")
+const owner = signal("")
+/** Maximum age of a run in milliseconds; 0 for any. */
+const maxAge = signal(0)
 const minCost = signal(0)
 const minMillis = signal(0)
 type Sorted = "started" | "cost" | "time" | "tokens"
@@ -49,6 +53,9 @@ const shown = computed(() => {
         (chip.value === "waiting" ? isWaiting(run) : chip.value === "running" ? isRunning(run) : isUnanswered(run))) &&
       (policy.value === "" || run.policy === policy.value) &&
       (worker.value === "" || run.workers.includes(worker.value)) &&
+      (state.value === "" || run.state === state.value) &&
+      (owner.value === "" || run.owner === owner.value) &&
+      (maxAge.value === 0 || now - run.started_at <= maxAge.value) &&
       run.cost_usd >= minCost.value &&
       (minMillis.value === 0 || millisOf(run, now) >= minMillis.value) &&
       (words === "" || has(run, words))
@@ -85,11 +92,13 @@ const Bars = ({ bars }: { readonly bars: ReadonlyArray<Bar> }) => {
 
 const rowHeight = () => (matchMedia("(max-width: 720px)").matches ? 56 : 28)
 
-/** The state of a run, or what it needs, without the id of the call. */
-const stateText = (run: Summary): string =>
-  isWaiting(run) && run.waits_for.length > 0
-    ? `needs ${run.waits_for[0]!.replace(/ \([^()]*\)$/, "")}`
-    : lookOf(run.state).word
+/** The state of a run, or the decision or result that it needs, without the id of the call. */
+const stateText = (run: Summary): string => {
+  const [call] = run.waits_for
+  if (!isWaiting(run) || call === undefined) return lookOf(run.state).word
+  const name = call.replace(/ \([^()]*\)$/, "")
+  return call.endsWith(", needs approval)") ? `approve ${name}` : `result of ${name}`
+}
 
 const workersText = ({ workers }: Summary): string =>
   workers.length === 0 ? "none" : workers.length === 1 ? workers[0]! : `${workers[0]} + ${workers.length - 1}`
@@ -421,7 +430,7 @@ export const RunsPage = ({ retry }: { readonly retry: () => void }) => {
   const input = useRef<HTMLInputElement>(null)
   useEffect(() => keys({ "/": () => input.current?.focus(), Escape: () => input.current?.blur() }), [])
   const all = runs.value
-  const { costUsd, playUsd, policies, running, unanswered, waiting, workers } = totals.value
+  const { costUsd, owners, playUsd, policies, running, states, unanswered, waiting, workers } = totals.value
   return (
     <div class="page-list">
       <header class="bar">
@@ -473,6 +482,32 @@ export const RunsPage = ({ retry }: { readonly retry: () => void }) => {
           onChange={(value) => (worker.value = value)}
         />
         <Choice
+          label="Ending"
+          value={state.value}
+          options={[["", "Ending"], ...states.map((name) => [name, lookOf(name).word] as const)]}
+          onChange={(value) => (state.value = value)}
+        />
+        {owners.length > 1 && (
+          <Choice
+            label="Key"
+            value={owner.value}
+            options={[["", "Key"], ...optionsOf(owners)]}
+            onChange={(value) => (owner.value = value)}
+          />
+        )}
+        <Choice
+          label="Started"
+          value={String(maxAge.value)}
+          options={[
+            ["0", "Started"],
+            ["3600000", "last hour"],
+            ["86400000", "last 24 h"],
+            ["604800000", "last 7 d"],
+            ["2592000000", "last 30 d"]
+          ]}
+          onChange={(value) => (maxAge.value = Number(value))}
+        />
+        <Choice
           label="Cost"
           value={String(minCost.value)}
           options={[
@@ -505,7 +540,7 @@ export const RunsPage = ({ retry }: { readonly retry: () => void }) => {
         error.value === undefined ? (
           <Skeleton rows={14} />
         ) : (
-          <Failed error={error.value} retry={retry} />
+          <Failed isPart error={error.value} retry={retry} />
         )
       ) : all.length === 0 ? (
         <Empty title="No runs yet">
@@ -525,6 +560,9 @@ export const RunsPage = ({ retry }: { readonly retry: () => void }) => {
                   chip.value = "all"
                   policy.value = ""
                   worker.value = ""
+                  state.value = ""
+                  owner.value = ""
+                  maxAge.value = 0
                   minCost.value = 0
                   minMillis.value = 0
                 }}
