@@ -32,7 +32,7 @@ export const FolderList = <Line,>({ columns, empty, everyMillis, label, path, ro
         error === undefined ? (
           <Skeleton rows={6} />
         ) : (
-          <Failed error={error} retry={retry} />
+          <Failed isPart error={error} retry={retry} />
         )
       ) : lines.length === 0 ? (
         empty

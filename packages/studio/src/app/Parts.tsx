@@ -86,15 +86,18 @@ export const BarLegend = ({ hasFailed = false }: { readonly hasFailed?: boolean 
 export const Empty = ({
   children,
   icon,
+  isPage = false,
   title
 }: {
   readonly title: string
+  /** Whether nothing else is on the page, so that the title is its heading. */
+  readonly isPage?: boolean
   readonly icon?: ComponentChildren
   readonly children?: ComponentChildren
 }) => (
   <div class="empty">
     {icon}
-    <h2>{title}</h2>
+    {isPage ? <h1>{title}</h1> : <h2>{title}</h2>}
     {children}
   </div>
 )
@@ -111,18 +114,21 @@ const titles: Readonly<Record<number, string>> = {
 
 const titleOf = (error: Error): string => titles[statusOf(error) ?? Number.NaN] ?? "The data could not be loaded"
 
-/** Renders an error for a page that failed to load, with a retry button. */
+/** Renders an error for a page, or a part of one, that failed to load, with a retry button. */
 export const Failed = ({
   error,
+  isPart = false,
   retry,
   title = titleOf(error)
 }: {
   readonly error: Error
+  /** Whether the page has another heading. */
+  readonly isPart?: boolean
   readonly retry?: () => void
   readonly title?: string
 }) => (
   <div class="empty" role="alert">
-    <h2>{title}</h2>
+    {isPart ? <h2>{title}</h2> : <h1>{title}</h1>}
     <p>{Format.visible(error.message)}</p>
     {isMounted() && (statusOf(error) === 401 || statusOf(error) === 403) && (
       <p>Set such a key with "API key" in the navigation.</p>

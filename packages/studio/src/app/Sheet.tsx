@@ -92,7 +92,7 @@ const Bar = ({ names, shares }: { readonly shares: ReadonlyArray<Share>; readonl
             <g key={name}>
               <title>{spoken([{ name, share }])}</title>
               <rect class={`share ${colourOf(index)}`} x={at(from)} width={at(share)} y="2" height="16" />
-              {share > 0.06 && (
+              {share > 0.06 * String(index + 1).length && (
                 <text x={at(from + share / 2)} y="14" text-anchor="middle">
                   {index + 1}
                 </text>

@@ -192,7 +192,7 @@ export const Shell = () => {
             {own === "runs" && totals.value.waiting > 0 && (
               <span class="badge">
                 {totals.value.waiting}
-                <span class="unseen"> need you</span>
+                <span class="unseen"> {totals.value.waiting === 1 ? "needs you" : "need you"}</span>
               </span>
             )}
           </a>
@@ -210,7 +210,7 @@ export const Shell = () => {
       </nav>
       <main id="main" tabIndex={-1}>
         {page === undefined ? (
-          <Empty title="There is no such page">
+          <Empty isPage title="There is no such page">
             <a class="button" href={href(["runs"])}>
               Go to the runs
             </a>

@@ -428,7 +428,7 @@ const View = ({
         />
         <Costs
           title="Cost by worker"
-          note={`of the newest ${Math.min(maxTranscripts, Math.max(1, transcripts.length))} runs`}
+          note={transcripts.length === 1 ? "of the newest run" : `of the newest ${transcripts.length} runs`}
           costs={Operating.byWorker(transcripts)}
         />
       </div>
@@ -470,7 +470,7 @@ export const OperatePage = () => {
       ) : error === undefined ? (
         <Skeleton rows={12} />
       ) : (
-        <Failed error={error} retry={retry} />
+        <Failed isPart error={error} retry={retry} />
       )}
     </div>
   )

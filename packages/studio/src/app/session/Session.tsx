@@ -385,7 +385,7 @@ export const CostsPage = () => {
   const { error, retry, value } = useData<Opened | null>(Sessions.path)
   if (value === null)
     return (
-      <Empty title="No runs yet">
+      <Empty isPage title="No runs yet">
         <p>The costs of runs are added up here.</p>
       </Empty>
     )

@@ -71,7 +71,7 @@ const GroupCard = ({ group, isPlay }: { readonly group: Group; readonly isPlay: 
               >
                 <span class="num">{round === 0 ? rollout : `${rollout}.${round}`}</span>
                 <Mark state={states[result]} size={13} />
-                <span class={`tone-${result === "correct" ? "answered" : result === "wrong" ? "failed" : "quiet"}`}>
+                <span class={`clip tone-${result === "correct" ? "answered" : result === "wrong" ? "failed" : "quiet"}`}>
                   {result}
                 </span>
                 <span class="clip dim">{Format.oneLine(planText(completion), 120)}</span>
@@ -135,7 +135,7 @@ export const Rollouts = ({
           error === undefined ? (
             <Skeleton rows={6} />
           ) : (
-            <Failed error={error} retry={retry} />
+            <Failed isPart error={error} retry={retry} />
           )
         ) : (
           <div class="groups">
