@@ -42,7 +42,7 @@ const isData =
 
 const isPage = (file: string): boolean => file.endsWith(".md")
 const isProgram = (file: string): boolean => /\.[mc]?[jt]s$/.test(file)
-const isLab = (file: string): boolean => file.startsWith("docs/lab/") || file.endsWith("CHANGELOG.md")
+const isLab = (file: string): boolean => /^docs\/(lab|evals-example)\//.test(file) || file.endsWith("CHANGELOG.md")
 const isGuide = (file: string): boolean => isPage(file) && !/^(?:docs\/decisions\/|\.changeset\/)/.test(file)
 
 /** Returns the key for a file: the page itself, or the folder of a program or changeset. */
