@@ -16,6 +16,7 @@ import { chromium } from "../setup/chromium.ts"
 import { root } from "../setup/workspace.mjs"
 import type { Report } from "./Report.ts"
 import { measureAll } from "./studioFigures.ts"
+import { describeThemes, differences, faultsOf, isWriting, missedFaults } from "./studioLook.ts"
 import { serve } from "./studioServer.ts"
 import { steer } from "./studioSteering.ts"
 
@@ -107,33 +108,61 @@ const views = [
   ["phone", "dark"]
 ] as const
 
-type Look = { readonly address: string; readonly shows: string | RegExp }
+interface Look {
+  /** Name of the page's recorded description. Pages without one are only searched for faults. */
+  readonly name?: string
+  readonly address: string
+  readonly shows: string | RegExp
+}
+
+/** Folder for pictures of all described pages, in both themes. */
+const pictures = process.env.DIVISI_PICTURES
+
+/** The clock of the browser, some time after the runs. */
+const now = new Date(Date.UTC(2100, 0, 2, 1))
 
 const axe = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
-/** Returns the axe violations on a page, and whether text was executed as a script. */
+/** Returns the axe violations on a page, the faults of its layout, and whether text was executed as a script. */
 const problemsOf = async (page: Page, where: string): Promise<ReadonlyArray<string>> => {
   const broken = await page.evaluate(() => "broken" in globalThis)
   const turned = await page.evaluate(() => /[\u202a-\u202e\u2066-\u2069]/.test(document.body.textContent))
+  const faults = await faultsOf(page)
   const { violations } = (await page.evaluate(`${axe}\naxe.run()`)) as Awaited<ReturnType<Axe["run"]>>
   return [
     ...(broken ? [`${where}: a text was run as a script.`] : []),
     ...(turned ? [`${where}: a text turns the direction of the page.`] : []),
+    ...faults.map((fault) => `${where}: ${fault}`),
     ...violations.map(({ id, nodes }) => `${where}: ${id} at ${nodes[0]?.html.slice(0, 200)}`)
   ]
 }
 
-/** Opens a page in each view. Returns axe violations and executed scripts. */
-const judge = async (browser: Browser, { address, shows }: Look): Promise<ReadonlyArray<string>> => {
+/** Compares a page with its recorded description, and takes its pictures if they are wanted. */
+const compare = async (page: Page, name: string): Promise<ReadonlyArray<string>> => {
+  const problems = differences(name, await describeThemes(page))
+  if (pictures !== undefined) {
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme })
+      await page.screenshot({ path: path.join(pictures, `${name}-${colorScheme}.png`) })
+    }
+  }
+  return problems
+}
+
+/** Opens a page in each view. Returns axe violations, differences from its description, and executed scripts. */
+const judge = async (browser: Browser, { address, name, shows }: Look): Promise<ReadonlyArray<string>> => {
   const problems: Array<string> = []
   for (const [size, colorScheme] of views) {
     const context = await browser.newContext({ viewport: sizes[size], colorScheme, reducedMotion: "reduce" })
     const page = await context.newPage()
     const where = `${address} (${size}, ${colorScheme})`
     page.on("pageerror", (error) => void problems.push(`${where}: ${error.message}`))
+    await page.clock.setFixedTime(now)
     await page.goto(address)
     await page.getByText(shows).filter({ visible: true }).first().waitFor()
-    problems.push(...(await problemsOf(page, where)))
+    if (!isWriting) problems.push(...(await problemsOf(page, where)))
+    if (name !== undefined) problems.push(...(await compare(page, `${name}-${size}`)))
+    if (name === "run-map" && !isWriting && size === "desktop") problems.push(...(await missedFaults(page)))
     await context.close()
   }
   return problems
@@ -181,29 +210,36 @@ export const check = async (): Promise<Report> => {
   const records = await serve<{ readonly pages: ReadonlyArray<string> }>("hostile", url)
   const run = (name: string): string => `${url}#/runs/${ids[name].runId}`
   const looks: ReadonlyArray<Look> = [
-    { address: url, shows: "Checkout was slow" },
-    { address: run("incident.json"), shows: "Fix: restore" },
-    { address: `${run("incident.json")}?pane=policy`, shows: "Written by incident" },
-    { address: `${run("mapped.json")}?step=0.1`, shows: "3 answered" },
-    { address: `${run("mapped.json")}?step=0.1&item=1`, shows: "Review client.ts." },
+    { name: "runs", address: url, shows: "Checkout was slow" },
+    { name: "run", address: run("incident.json"), shows: "Fix: restore" },
+    { name: "run-failed-step", address: `${run("incident.json")}?step=0.2`, shows: "3 calls" },
+    { name: "run-earlier", address: `${run("incident.json")}?at=900`, shows: "No answer yet at this time" },
+    { name: "run-policy", address: `${run("incident.json")}?pane=policy`, shows: "Written by incident" },
+    { name: "run-fork", address: run("fork.json"), shows: "Forked from step 3" },
+    { name: "run-map", address: `${run("mapped.json")}?step=0.1`, shows: "3 answered" },
+    { name: "run-item", address: `${run("mapped.json")}?step=0.1&item=1`, shows: "Review client.ts." },
     { address: run("suspended.json"), shows: "Tool result needed" },
-    { address: `${url}#/compare`, shows: /^Question$/ },
+    { name: "run-missing", address: `${url}#/runs/nothing`, shows: "Not found" },
+    { name: "compare", address: `${url}#/compare`, shows: /^Question$/ },
     {
+      name: "compare-two",
       address: `${url}#/compare?a=${ids["incident.json"].runId}&b=${ids["mapped.json"].runId}`,
       shows: "they differ from step 0"
     },
-    { address: `${url}#/evaluations`, shows: "Complete" },
-    { address: `${url}#/evaluations/evaluation?show=differ`, shows: "At equal tokens" },
-    { address: `${url}#/costs`, shows: "for orchestration" },
-    { address: `${url}#/training`, shows: "Finished" },
+    { name: "evaluations", address: `${url}#/evaluations`, shows: "Complete" },
+    { name: "evaluation", address: `${url}#/evaluations/evaluation?show=differ`, shows: "At equal tokens" },
+    { name: "costs", address: `${url}#/costs`, shows: "for orchestration" },
+    { name: "trainings", address: `${url}#/training`, shows: "Finished" },
     { address: `${url}#/training/toy?iteration=22`, shows: "mean reward" },
-    { address: new URL("/studio/#/operate", server.url).href, shows: "Keys and budgets" },
+    { name: "operate", address: new URL("/studio/#/operate", server.url).href, shows: "Keys and budgets" },
+    { name: "playground", address: new URL("/studio/#/playground", server.url).href, shows: "Budget, USD" },
     { address: run("hostile.json"), shows: "[U+202E]" },
     ...records.printed.pages.map((address) => ({ address, shows: /globalThis\.broken|\[U\+202E\]/ }))
   ]
   try {
-    for (const look of looks)
+    for (const look of looks.filter(({ name }) => name !== undefined || !isWriting))
       problems.push(...(await judge(browser, look).catch(({ message }: Error) => [`${look.address}: ${message}`])))
+    if (isWriting) return { passed: looks.length, problems }
     const look = async (page: Page, name: string) => void problems.push(...(await problemsOf(page, name)))
     problems.push(...(await figureProblems(browser).catch(({ message }: Error) => [`Figures: ${message}`])))
     await steer(browser, folder, look).catch(({ message }: Error) => problems.push(`Steering: ${message}`))

@@ -102,7 +102,8 @@ const AnswersPane = ({
 }) => {
   const { error, retry, value } = useData<Answers>(Listing.answersPath(id, question))
   const isWhole = useSignal(false)
-  if (value === undefined) return error === undefined ? <Skeleton rows={3} /> : <Failed isPart error={error} retry={retry} />
+  if (value === undefined)
+    return error === undefined ? <Skeleton rows={3} /> : <Failed isPart error={error} retry={retry} />
   const rank = (policy: string) => (first.includes(policy) ? first.indexOf(policy) : first.length)
   const all = [...value.samples].sort((one, other) => rank(one.policy) - rank(other.policy))
   const shown = isWhole.value ? all : all.filter(({ policy }) => first.includes(policy))

@@ -71,7 +71,9 @@ const GroupCard = ({ group, isPlay }: { readonly group: Group; readonly isPlay: 
               >
                 <span class="num">{round === 0 ? rollout : `${rollout}.${round}`}</span>
                 <Mark state={states[result]} size={13} />
-                <span class={`clip tone-${result === "correct" ? "answered" : result === "wrong" ? "failed" : "quiet"}`}>
+                <span
+                  class={`clip tone-${result === "correct" ? "answered" : result === "wrong" ? "failed" : "quiet"}`}
+                >
                   {result}
                 </span>
                 <span class="clip dim">{Format.oneLine(planText(completion), 120)}</span>
