@@ -60,7 +60,7 @@ export interface Options extends RunSettings {
 export interface RunOptions<A = unknown> {
   /** Seed for this run. Defaults to the Conductor's seed. */
   readonly seed?: number | undefined
-  /** Id of the run. Default: a random UUID. */
+  /** Id of the run. Default: a random UUID. Without a `journal`, the run is not stored under it. */
   readonly runId?: string | undefined
   /** A ledger shared with other runs. Its limits apply in addition to the run's own budget. */
   readonly ledger?: Budget.Ledger | undefined
