@@ -7,6 +7,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as References from "effect/References"
 import { isA, messageOf } from "./Thrown.ts"
+import * as Warning from "./Warning.ts"
 
 /** The return type accepted from a user-supplied function: a plain value, a promise, or an effect. */
 export type Given<A, E = never> = A | PromiseLike<A> | Effect.Effect<A, E>
@@ -87,9 +88,7 @@ export const toErrorOutput: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.
  */
 export const notifyLogged = (what: string, call: () => unknown): void =>
   notifying(call, (error) =>
-    Effect.runFork(
-      toErrorOutput(Effect.logWarning(`${what} failed, and the run continues without it: ${messageOf(error)}`))
-    )
+    Effect.runFork(Warning.log(`${what} failed, and the run continues without it: ${messageOf(error)}`))
   )(undefined)
 
 /** Marks a possible promise as handled, so that its rejection does not crash the process. */

@@ -5,9 +5,10 @@
  * workers and policies as plain functions, and for streaming and resuming runs.
  */
 
+export { spendByWorker } from "./events/Payments.ts"
 export type { RunEvent, WaitingCall } from "./events/RunEvent.ts"
 export type { StepFailure } from "./events/StepFailure.ts"
-export { spendByWorker, type Transcript } from "./events/Transcript.ts"
+export type { Transcript } from "./events/Transcript.ts"
 export { OptionsError } from "./Options.ts"
 export {
   bestOf,

@@ -1,6 +1,7 @@
 import * as Result from "effect/Result"
 import { assert, describe, it } from "vitest"
 import * as Workflow from "../src/workflow/Workflow.ts"
+import * as WorkflowText from "../src/workflow/WorkflowText.ts"
 
 const step = (worker: number, access: Workflow.Access = []) => ({ worker, subtask: "Do it.", access })
 
@@ -46,10 +47,10 @@ describe("Workflow.check", () => {
   })
 })
 
-describe("Workflow.fromLists", () => {
+describe("WorkflowText.fromLists", () => {
   it("wants three lists of one length", () => {
     const lists = { workers: [0, 1], subtasks: ["a"], access: [[], "all" as const] }
-    const joined = Workflow.fromLists(lists, { poolSize: 2 })
+    const joined = WorkflowText.fromLists(lists, { poolSize: 2 })
     assert.isTrue(Result.isFailure(joined) && joined.failure.reason._tag === "UnequalLengths")
   })
 })

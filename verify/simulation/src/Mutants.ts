@@ -426,7 +426,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   "plan-unpromised": {
     seed: 54,
     programs: true,
-    file: "core/src/run/MemoryLedger.ts",
+    file: "core/src/run/PlanBudget.ts",
     edits: [{ from: "one.promised.set(ledger, { most, base })", to: "void base" }]
   },
   // A plan is refused for its price before a person is asked, or a person approves a plan that never runs.
@@ -435,8 +435,8 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/loop/pipeline.ts",
     edits: [
       {
-        from: "[needsApproval ? approve(state) : undefined, admitsPlans(state) ? admit(state) : undefined]",
-        to: "[admitsPlans(state) ? admit(state) : undefined, needsApproval ? approve(state) : undefined]"
+        from: "[needsApproval ? approve(state) : undefined, isAdmitted ? admit(state) : undefined]",
+        to: "[isAdmitted ? admit(state) : undefined, needsApproval ? approve(state) : undefined]"
       }
     ]
   },

@@ -1,7 +1,5 @@
 /** The events `plan-waiting` and `plan-decided`: a person decides whether a round's plan may run. */
 import { defined } from "../Fields.ts"
-import { text as textOf } from "../task/Message.ts"
-import type { Given } from "../task/Tool.ts"
 import type { Attributes } from "./Attributes.ts"
 import { oneLine } from "./EventText.ts"
 import type { OpenRound } from "./OpenRecord.ts"
@@ -53,28 +51,6 @@ export const lineOfWaiting = (event: PlanWaiting): string => `The plan is waitin
 export const lineOfDecided = ({ decision, reason }: PlanDecided): string => {
   if (decision === "refused") return `The plan is refused${reason === undefined ? "" : `: ${oneLine(reason)}`}.`
   return decision === "edited" ? "A person replaced the plan with an edited one." : "The plan is approved."
-}
-
-/** The caller's approval or refusal. */
-type Approval = Extract<Given, { readonly approved: boolean }>
-
-/** Parses an approval from JSON, for protocols in which tool results are text. */
-const approvalIn = (text: string): Approval | undefined => {
-  try {
-    const value = JSON.parse(text)
-    if (typeof value?.approved !== "boolean") return undefined
-    const { approved, reason } = value
-    return typeof reason === "string" ? { approved, reason } : { approved }
-  } catch {
-    return undefined
-  }
-}
-
-/** Interprets a response to a pending plan: an approval, or the text of a replacement plan. */
-export const submitted = (given: Given): Approval | { readonly text: string } => {
-  if (typeof given === "object" && "approved" in given) return given
-  const text = typeof given === "string" ? given : textOf(given.content)
-  return approvalIn(text) ?? { text }
 }
 
 /** Returns the call id of a pending plan. */

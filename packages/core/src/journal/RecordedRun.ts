@@ -3,9 +3,10 @@
  * calling and paying workers again.
  */
 
-import { planId, submitted } from "../events/approval.ts"
+import { planId } from "../events/approval.ts"
 import { placeOf, recordOf, withItems } from "../events/items.ts"
 import { type AnswerSource, type Item, isWithoutCall } from "../events/RunEvent.ts"
+import { submitted } from "../events/submittedPlan.ts"
 import type {
   CheckAnswer,
   CriticAnswer,

@@ -1,6 +1,8 @@
 /** Computes the answers and subtasks that each cell of a workflow sees. */
+
+import { itemSubtask, joined } from "../workflow/ItemMessages.ts"
 import { isSeen } from "../workflow/program.ts"
-import { itemSubtask, joined, type StepAnswer, type StepView } from "../workflow/StepMessages.ts"
+import type { StepAnswer, StepView } from "../workflow/StepMessages.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import type { Cell, Cells } from "./cells.ts"
 

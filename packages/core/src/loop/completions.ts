@@ -1,101 +1,39 @@
-/** Completions requested by a policy. They are ordinary calls, parsed as soon as they arrive. */
-import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
-import { defined } from "../Fields.ts"
+/** The completions that a policy requests in a round. Most policies request none. */
+import { onDemand } from "../OnDemand.ts"
 import type * as Policy from "../policy/Policy.ts"
-import * as Seed from "../Seed.ts"
-import { messageOf } from "../Thrown.ts"
-import type { Answered, CallContext } from "./call.ts"
-import { type Numbering, numbering } from "./numbering.ts"
-import { noteFailure } from "./reports.ts"
+import type { CallContext } from "./call.ts"
 
-/** The completions requested in a round. */
-interface Asked {
+/** The completions requested so far in a round. */
+export interface Asked {
   count: number
   readonly said: Array<Policy.ModelResponse>
 }
 
-const nothing: Policy.ModelResponse = { text: "", toolCalls: [], reasoning: "", finishReason: "stop" }
+/** Requests the completions of a round. */
+export interface Completions {
+  readonly complete: Policy.Complete
+  readonly asked: Asked
+  /** Returns the total original duration of cache hits that are charged, in milliseconds. */
+  readonly addedMillis: () => number
+}
 
-const saidIn = ({ echo, finishReason, reasoning = "", text, toolCalls = [] }: Answered): Policy.ModelResponse =>
-  defined({ text, toolCalls, reasoning, finishReason, echo })
+const withCalls = onDemand(() => import("./completionCalls.ts"))
 
-export type Completions = ReturnType<typeof completionsOf>
-
-/**
- * Creates the `complete` function for a round. Completions of a revision are numbered after those counted in `asked`.
- */
+/** Creates the `complete` function for a round. Completions of a revision are numbered after those in `asked`. */
 export const completionsOf = (
   context: CallContext,
   round: number,
   seed: number,
   asked: Asked = { count: 0, said: [] }
-) => {
-  const { emit } = context
-  const first = asked.count
-  let addedMillis = 0
-  const sampleOf = (attempt: number) => Seed.derive(seed, "completion", attempt)
-  // Most policies request no completion, so they need no numbers.
-  let numbers: Numbering | undefined
-  const complete: Policy.Complete = ({ attempt: own, model, read, request }) => {
-    numbers ??= numbering(context, { by: "policy", round }, sampleOf, first)
-    return numbers.call(
-      { worker: model, request },
-      ({ digest, isNew, sample, turn: attempt }) => {
-        asked.count = Math.max(asked.count, attempt + 1)
-        const onDelta =
-          emit &&
-          ((kind: "text" | "reasoning", text: string) => emit({ type: "completion-delta", round, attempt, kind, text }))
-        let said: Policy.ModelResponse = nothing
-        let reading: ReturnType<typeof read> | undefined
-        let thrown: unknown
-        const onAnswer = (answered: Answered) => {
-          const {
-            addedMillis: added,
-            cached,
-            costUsd,
-            finishReason,
-            origin,
-            text: completion,
-            toolCalls,
-            usage
-          } = answered
-          said = saidIn(answered)
-          asked.said.push(said)
-          addedMillis += added
-          try {
-            reading = read(completion, said)
-          } catch (error) {
-            thrown = error
-          }
-          const error =
-            reading === undefined ? messageOf(thrown) : Result.isFailure(reading) ? reading.failure.message : undefined
-          const ending = finishReason === "stop" ? undefined : finishReason
-          const told = { type: "completion-finished", round, attempt, completion, error, cached, origin } as const
-          // The vendor needs its data back if the conversation continues with tool results.
-          const echo = toolCalls === undefined ? undefined : said.echo
-          emit?.({ ...defined({ ...told, toolCalls, finishReason: ending, echo, request: digest }), usage, costUsd })
-        }
-        const made = context.call({
-          worker: model,
-          request,
-          sample,
-          round,
-          by: "policy",
-          turn: attempt,
-          isNew,
-          onDelta,
-          onAnswer
-        })
-        return Effect.flatMap(noteFailure(context, { round }, made), () =>
-          reading === undefined
-            ? Effect.die(thrown)
-            : Effect.succeed({ completion: said.text, reading, said, attempt: attempt - first, echo: said.echo })
-        )
-      },
-      own === undefined ? undefined : first + own
-    )
+): Completions => {
+  let calls: Pick<Completions, "complete" | "addedMillis"> | undefined
+  return {
+    complete: (options) =>
+      withCalls(({ completionCalls }) => {
+        calls ??= completionCalls(context, round, seed, asked)
+        return calls.complete(options)
+      }),
+    asked,
+    addedMillis: () => calls?.addedMillis() ?? 0
   }
-  /** Total original duration of cache hits that are charged, in milliseconds. */
-  return { complete, asked, addedMillis: () => addedMillis }
 }

@@ -47,7 +47,6 @@
 import * as Effect from "effect/Effect"
 import type { StepFailure } from "../events/StepFailure.ts"
 import type { Transcript } from "../events/Transcript.ts"
-import { admit } from "../middleware/admit/admit.ts"
 import type { CachedAnswers } from "../middleware/cache/cache.ts"
 import { capable, fit } from "../middleware/fit/fit.ts"
 import { gate } from "../middleware/gate/gate.ts"
@@ -175,10 +174,11 @@ export const rounding = (state: State): Effect.Effect<Round> => {
   const { approvePlans, critic: judge } = state.options
   // A plan that was pending approval remains so when its run is resumed.
   const needsApproval = approvePlans ?? asksForPlans(state.runOptions.resume?.transcript)
-  const rounds = ({ approve, critic }: StepFeatures) =>
+  const isAdmitted = admitsPlans(state)
+  const rounds = ({ admit, approve, critic }: StepFeatures) =>
     Effect.sync(() => {
       const carried = compose(
-        [needsApproval ? approve(state) : undefined, admitsPlans(state) ? admit(state) : undefined],
+        [needsApproval ? approve(state) : undefined, isAdmitted ? admit(state) : undefined],
         carry(state)
       )
       return roundOf(
@@ -187,7 +187,7 @@ export const rounding = (state: State): Effect.Effect<Round> => {
         compose([judge && critic(state, judge)], close(state))
       )
     })
-  return needsApproval || judge !== undefined ? withStepFeatures(rounds) : rounds(noFeatures)
+  return needsApproval || isAdmitted || judge !== undefined ? withStepFeatures(rounds) : rounds(noFeatures)
 }
 
 /** Settles the calls that are still unconfirmed when the end of the journal's record is reached. */

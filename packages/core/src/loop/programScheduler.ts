@@ -39,6 +39,8 @@ type Driven = Effect.Effect<void, StepFailure>
 
 const all = { concurrency: "unbounded", discard: true } as const
 
+const together = (driven: ReadonlyArray<Driven>): Driven => Effect.forEach(driven, (one) => one, all)
+
 /**
  * Whether all items become known at the same time and continue independently, so that concurrency can be limited by the
  * number of fibers.
@@ -127,7 +129,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
     const bounded = Effect.forEach(items, one, { concurrency: itemsAtOnce, discard: true })
     if (items.length === ready.length) return bounded
     const others = ready.filter((cell) => !isItem(cell))
-    return Effect.all([bounded, Effect.forEach(others, one, all)], all)
+    return together([bounded, Effect.forEach(others, one, all)])
   }
 
   /** Ends a cell, and runs the cells for which it was the last input or which have now reached their quorum. */
@@ -136,7 +138,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
     if (!hasQuorums) return drive(ready)
     const soon = withEnough(cell)
     if (soon.length === 0) return drive(ready)
-    return Effect.all([drive(ready), ...soon.map(afterGrace)], all)
+    return together([drive(ready), ...soon.map(afterGrace)])
   }
 
   // -----------------------------------------------------------------------------------------------------------------
@@ -241,7 +243,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
     return Effect.suspend(() => {
       for (const leaf of late) leaf.stop?.()
       const rest = unstarted.flatMap((leaf) => cells.end(leaf)).filter(({ isStarted }) => !isStarted)
-      return rest.length === 0 ? begun : Effect.all([begun, drive(rest)], all)
+      return rest.length === 0 ? begun : together([begun, drive(rest)])
     })
   }
 

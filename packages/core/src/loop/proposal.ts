@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { millisSince, ticks } from "../Elapsed.ts"
 import { defined } from "../Fields.ts"
+import { onDemand } from "../OnDemand.ts"
 import * as Policy from "../policy/Policy.ts"
 import type { Round } from "../run/Conductor.ts"
 import * as Seed from "../Seed.ts"
@@ -15,7 +16,6 @@ import type { StepAnswer } from "../workflow/StepMessages.ts"
 import * as Workflow from "../workflow/Workflow.ts"
 import type { Completions } from "./completions.ts"
 import { admitsPlans, checksOf, noChecks } from "./plan.ts"
-import { admissionPrice, priceOf, refusalByBudget } from "./price.ts"
 import type { State } from "./round.ts"
 import type { Results } from "./scheduler.ts"
 
@@ -157,7 +157,19 @@ const namesOf = (checks: Checks): ReadonlyArray<string> => (checks === noChecks 
 const shapeNames = ({ shapes }: State["options"]): ReadonlyArray<string> =>
   shapes === undefined ? noNames : Object.keys(shapes)
 
-export const policyContextOf = (state: State, { completions, previous, round, seed }: Planning): Policy.Context => ({
+/** The functions that calculate prices. */
+type Prices = typeof import("./price.ts")
+
+const withPrices = onDemand(() => import("./price.ts"))
+
+/** For policies that use no prices. */
+const noPrices = {} as Prices
+
+export const policyContextOf = (
+  state: State,
+  { completions, previous, round, seed }: Planning,
+  { admissionPrice, priceOf, refusalByBudget }: Prices
+): Policy.Context => ({
   task: state.task,
   pool: state.pool,
   maxSteps: state.options.maxSteps ?? Workflow.defaultMaxSteps,
@@ -248,7 +260,9 @@ export const propose = (
   Effect.suspend(() => {
     const { context, policy } = state
     const startedAt = ticks(context.clock)
-    return Effect.flatMap(proposalOf(policy, policyContextOf(state, planning)), (proposal) => {
+    const proposalWith = (prices: Prices) => proposalOf(policy, policyContextOf(state, planning, prices))
+    const given = Policy.mayUsePrices(policy) ? withPrices(proposalWith) : proposalWith(noPrices)
+    return Effect.flatMap(given, (proposal) => {
       const durationMillis = millisSince(context.clock, startedAt) + planning.completions.addedMillis()
       const { author = policy } = proposal
       return proposed(state, {

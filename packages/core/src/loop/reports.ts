@@ -1,21 +1,20 @@
 /** Reports what a run does: passes its events to its listener, and emits those for calls and steps. */
 import type { Clock } from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { notifying, toErrorOutput } from "../Callback.ts"
+import { notifying } from "../Callback.ts"
 import { counted } from "../Counted.ts"
 import { millisSince, ticks } from "../Elapsed.ts"
 import type { Body, Emit, Item, Listener, RunEvent } from "../events/RunEvent.ts"
-import type { StepFailure } from "../events/StepFailure.ts"
 import { defined } from "../Fields.ts"
 import type { RunOptions } from "../run/Conductor.ts"
 import type { Entry, Failure } from "../run/ResponseCache.ts"
 import { messageOf } from "../Thrown.ts"
-import type { BudgetExceeded, Paid } from "../task/Usage.ts"
-import type { WorkerError } from "../task/Worker.ts"
+import type { Paid } from "../task/Usage.ts"
+import * as Warning from "../Warning.ts"
 import { attemptName, unpaid } from "./accounts.ts"
 import type { Answered, Ask, At, CallContext, CallRun, Settled } from "./call.ts"
 import type { Plan } from "./plan.ts"
-import type { Running, StepAsk, StepError } from "./step.ts"
+import type { Running, StepError } from "./step.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Listeners
@@ -31,10 +30,10 @@ export const guardedListener = (runId: string, listener: Listener) => {
   const note = (error: unknown, event: RunEvent) => {
     count += 1
     if (count === 1) first = `${event.type}: ${messageOf(error)}`
-    if (isOver && count === 1) Effect.runFork(toErrorOutput(tell))
+    if (isOver && count === 1) Effect.runFork(tell)
   }
   const tell = Effect.suspend(() =>
-    Effect.logWarning(
+    Warning.log(
       `The listener of run ${runId} threw an error for ${counted(count, "event")}, first for ${first}. The run was not affected.`
     )
   )
@@ -135,26 +134,6 @@ export const show = ({ onDelta }: Ask, { reasoning, text }: Entry): void => {
   onDelta?.("text", text)
 }
 
-/** Adds a failed call to the run's failures. Exceeding a limit does not count as a failure of the worker. */
-export const noteFailure = <A>(
-  { failures, runId }: CallContext,
-  place: Pick<StepFailure, "by" | "round" | "step"> & { readonly item?: Item | undefined },
-  made: Effect.Effect<A, WorkerError | BudgetExceeded>
-): Effect.Effect<A, WorkerError | BudgetExceeded> =>
-  Effect.tapError(made, (error) =>
-    Effect.sync(() => {
-      if (error._tag !== "WorkerError") return
-      const { message, reason, worker } = error
-      failures.push({
-        runId,
-        ...(defined(place) as Pick<StepFailure, "by" | "round" | "step" | "item">),
-        worker,
-        reason: reason._tag,
-        message
-      })
-    })
-  )
-
 // -------------------------------------------------------------------------------------------------------------------
 // Steps
 // -------------------------------------------------------------------------------------------------------------------
@@ -163,7 +142,7 @@ export const noteFailure = <A>(
 export const workerName = ({ pool }: Pick<Plan, "pool">, ordinal: number): string => pool.workers[ordinal]?.id ?? "self"
 
 /** Returns the `item` field of a failure, if there is an item. */
-const itemIn = (item: Item | undefined) => (item === undefined ? undefined : { item })
+export const itemIn = (item: Item | undefined) => (item === undefined ? undefined : { item })
 
 /** Wraps an emitter so that it adds the item to each event. */
 const emitterOf = (emit: Emit | undefined, item: Item | undefined): Emit | undefined =>
@@ -227,43 +206,4 @@ export const fail = (
   // Exceeding a limit is not the worker's failure.
   if (error._tag !== "BudgetExceeded") failures.push({ runId, round, step, ...itemIn(item), worker, ...why })
   emit?.({ type: "step-failed", round, step, worker, ...why, durationMillis: millisSince(clock, startedAt) })
-}
-
-/** Reports an answer after which the step continues. If the answer was rejected, `error` is the reason. */
-export const reportTurn = (
-  { round }: Plan,
-  { conversation: { turn }, running: { emit }, step }: StepAsk,
-  worker: string,
-  answer: Answered,
-  durationMillis: number,
-  error?: string
-): void => {
-  const { cached, costUsd, echo, origin, text, toolCalls = [], usage } = answer
-  const place = { type: "turn-finished", round, step, turn, worker } as const
-  emit?.({ ...defined({ ...place, text, toolCalls, echo, error, durationMillis, cached, origin }), usage, costUsd })
-}
-
-/**
- * Reassigns a step to another worker, after an error or for another reason. Signed reasoning by the previous vendor is
- * dropped, because no other vendor can read it.
- */
-export const handTo = (
-  { failures, runId }: CallContext,
-  plan: Plan,
-  { conversation, running, step }: StepAsk,
-  ordinal: number,
-  error?: WorkerError
-): void => {
-  const { round } = plan
-  const to = workerName(plan, ordinal)
-  const { emit, item, worker: from } = running
-  const why = error && { reason: error.reason._tag, message: error.message }
-  if (why !== undefined) failures.push({ runId, round, step, ...itemIn(item), worker: from, ...why, reassignedTo: to })
-  emit?.({ type: "step-reassigned", round, step, from, to, ...why })
-  running.worker = to
-  for (const [index, message] of conversation.messages.entries()) {
-    if (message.role !== "assistant" || message.echo === undefined) continue
-    const { echo: _, ...rest } = message
-    conversation.messages[index] = rest
-  }
 }

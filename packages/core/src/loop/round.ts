@@ -7,6 +7,7 @@
 import * as Effect from "effect/Effect"
 import type * as RunEvent from "../events/RunEvent.ts"
 import { defined } from "../Fields.ts"
+import { onDemand } from "../OnDemand.ts"
 import type * as Policy from "../policy/Policy.ts"
 import { within } from "../run/Caller.ts"
 import type { Round as Done, Options, RunOptions } from "../run/Conductor.ts"
@@ -34,7 +35,6 @@ import {
   type Revision,
   textOf
 } from "./proposal.ts"
-import { keepLast } from "./reserved.ts"
 import { answerOf, bestSoFar, failureOf, type StepFailed, workersOf } from "./result.ts"
 import { type Execution, schedule } from "./scheduler.ts"
 import type { Delegate, DelegateError, Step } from "./step.ts"
@@ -206,6 +206,8 @@ export const play =
       })
     })
 
+const withKept = onDemand(() => import("./keepLast.ts"))
+
 /** Runs the steps of a workflow as far as possible. */
 export const carry =
   (state: State): Carry =>
@@ -216,16 +218,18 @@ export const carry =
       const unkept = planOf(state, ask, planned)
       const unpriced = refusalOf(context, workersOfPlan(unkept))
       if (unpriced !== undefined) return Effect.fail(unpriced)
-      const isKept = options.budget?.keep === "answer" && depth === 0
-      const kept = isKept ? keepLast(context.ledger, unkept) : undefined
-      const plan = kept === undefined ? unkept : { ...unkept, kept }
-      const run = Effect.flatMapEager(state.stepOf(context, plan), (step) =>
-        Effect.flatMapEager(schedule(context, plan, step), (execution) => {
-          state.current = { workflow, execution, isDraft: planned.isLast === false }
-          return Effect.as(execution.run, { ...planned, execution })
-        })
-      )
-      return kept === undefined ? run : Effect.ensuring(run, Effect.sync(kept.release))
+      const run = (plan: Plan) =>
+        Effect.flatMapEager(state.stepOf(context, plan), (step) =>
+          Effect.flatMapEager(schedule(context, plan, step), (execution) => {
+            state.current = { workflow, execution, isDraft: planned.isLast === false }
+            return Effect.as(execution.run, { ...planned, execution })
+          })
+        )
+      if (options.budget?.keep !== "answer" || depth > 0) return run(unkept)
+      return withKept(({ keepLast }) => {
+        const kept = keepLast(context.ledger, unkept)
+        return kept === undefined ? run(unkept) : Effect.ensuring(run({ ...unkept, kept }), Effect.sync(kept.release))
+      })
     })
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
 /** Round and step middleware that only some runs need. Loaded on first use. */
+export { admit } from "./admit/admit.ts"
 export { approve } from "./approve/approve.ts"
 export { check } from "./check/check.ts"
 export { context } from "./context/context.ts"

@@ -7,7 +7,7 @@ import * as Options from "../Options.ts"
 import * as Seed from "../Seed.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import type { Access, Step } from "../workflow/Workflow.ts"
-import { type Policy, planned } from "./Policy.ts"
+import { type Policy, planned, withoutPrices } from "./Policy.ts"
 
 /** Refers to a worker in the pool by index or id. */
 export type WorkerReference = number | string
@@ -47,6 +47,8 @@ const count = Options.whole(1)
  */
 const attempt = (worker: number): Step => ({ worker, subtask: "", access: [] })
 
+const fixed: typeof planned = (...plan) => withoutPrices(planned(...plan))
+
 const instructions = {
   judge:
     "Above are independent answers to the question. Check each of them against the question: they may all be wrong. Give the right final answer, in the form that the question asks for, and nothing else.",
@@ -65,7 +67,7 @@ const instructions = {
 export const single = (worker: WorkerReference, options: { readonly failover?: boolean | undefined } = {}): Policy => {
   Options.check("single", options, { failover: Options.flag })
   return {
-    ...planned(`single:${worker}`, ({ pool }) =>
+    ...fixed(`single:${worker}`, ({ pool }) =>
       Result.map(ordinal(pool, worker), (worker) => ({ steps: [attempt(worker)] }))
     ),
     failover: options.failover ?? false
@@ -78,7 +80,7 @@ export const single = (worker: WorkerReference, options: { readonly failover?: b
  */
 export const randomRouter = (options: { readonly seed?: number | undefined } = {}): Policy => {
   Options.check("randomRouter", options, { seed: Options.whole(0) })
-  return planned("random", ({ pool, seed, task }) =>
+  return fixed("random", ({ pool, seed, task }) =>
     Result.succeed({
       steps: [attempt(Seed.index(pool.workers.length, Seed.derive(options.seed ?? seed, "random", task.id)))]
     })
@@ -102,7 +104,7 @@ export const bestOf = (
 ): Policy => {
   Options.check("bestOf", options, { n: count, judge: aWorker, workers: workersOf })
   const n = options.n ?? 3
-  return planned(
+  return fixed(
     `best-of-${n}`,
     ({ pool }) =>
       Result.map(
@@ -133,7 +135,7 @@ export const selfConsistency = (
 ): Policy => {
   Options.check("selfConsistency", options, { n: count, worker: aWorker })
   const n = options.n ?? 5
-  const policy = planned(
+  const policy = fixed(
     `self-consistency-${n}`,
     ({ pool }) =>
       Result.map(ordinal(pool, options.worker ?? 0), (worker) => ({
@@ -154,7 +156,7 @@ export const selfReflection = (
 ): Policy => {
   Options.check("selfReflection", options, { rounds: count, worker: aWorker })
   const rounds = options.rounds ?? 5
-  const policy = planned(
+  const policy = fixed(
     `self-reflection-${rounds}`,
     ({ pool }) =>
       Result.map(ordinal(pool, options.worker ?? 0), (worker) => ({
@@ -187,7 +189,7 @@ export const mixtureOfAgents = (
   Options.check("mixtureOfAgents", options, { layers: count, proposers: workersOf, aggregator: aWorker })
   const layers = options.layers ?? 1
   const { proposers } = options
-  return planned(
+  return fixed(
     "mixture-of-agents",
     ({ pool }) =>
       Result.map(

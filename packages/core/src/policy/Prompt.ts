@@ -16,7 +16,8 @@ import type * as Policy from "./Policy.ts"
 import { mapExample, outOfDistributionExamples } from "./promptExamples.ts"
 import { defaultTemplate, mentionsAnswer, mentionsChecks, mentionsHow } from "./promptTemplate.ts"
 
-export { shapeCorrectionMessages, toolTurnMessages, workerMessages } from "../workflow/StepMessages.ts"
+export { shapeCorrectionMessages, toolTurnMessages } from "../workflow/LaterMessages.ts"
+export { workerMessages } from "../workflow/StepMessages.ts"
 export { inDistributionExamples, mapExample, mixedExamples, outOfDistributionExamples } from "./promptExamples.ts"
 export { defaultTemplate, emptyTemplate } from "./promptTemplate.ts"
 

@@ -144,27 +144,29 @@ export const policy = (
 }
 
 /** Validates a request to `complete`. */
-const completeTable = Options.table(
-  {
-    model: Options.madeBy("a worker", "generate"),
-    messages: Options.expects(
-      "a non-empty list of messages",
-      (messages) => Array.isArray(messages) && messages.length > 0
-    ),
-    maxOutputTokens: Options.whole(1),
-    temperature: Options.temperature,
-    seed: Options.anything,
-    stopSequences: Options.anything,
-    reasoning: Options.anObject,
-    tools: Options.expects("a list of tools", Array.isArray),
-    toolChoice: Options.anything,
-    parallelToolCalls: Options.flag,
-    output: Options.anObject,
-    format: Options.anything,
-    preferences: Options.oneOf("require", "omit")
-  } satisfies Options.ShapeOf<Parameters<PromiseComplete>[0]>,
-  { required: ["model", "messages"] }
-)
+// Marked as pure, so that a bundle without policies of its own leaves it out.
+const completeTable = /* @__PURE__ */ (() =>
+  Options.table(
+    {
+      model: Options.madeBy("a worker", "generate"),
+      messages: Options.expects(
+        "a non-empty list of messages",
+        (messages) => Array.isArray(messages) && messages.length > 0
+      ),
+      maxOutputTokens: Options.whole(1),
+      temperature: Options.temperature,
+      seed: Options.anything,
+      stopSequences: Options.anything,
+      reasoning: Options.anObject,
+      tools: Options.expects("a list of tools", Array.isArray),
+      toolChoice: Options.anything,
+      parallelToolCalls: Options.flag,
+      output: Options.anObject,
+      format: Options.anything,
+      preferences: Options.oneOf("require", "omit")
+    } satisfies Options.ShapeOf<Parameters<PromiseComplete>[0]>,
+    { required: ["model", "messages"] }
+  ))()
 
 const isWhole = (given: ProposalInput): given is WholeProposal | OwnAnswer =>
   typeof given === "object" &&

@@ -4,17 +4,16 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { toErrorOutput } from "../Callback.ts"
 import * as AnswerText from "../events/AnswerText.ts"
+import { recorder as recorderOf } from "../events/Recorder.ts"
 import type { Ending, RunEvent, WaitingCall } from "../events/RunEvent.ts"
-import * as Transcript from "../events/Transcript.ts"
+import type * as Transcript from "../events/Transcript.ts"
 import { maxRounds, conduct as run } from "../loop/run.ts"
-import { anything, OptionsError, type Shape } from "../Options.ts"
+import { anything, type Shape } from "../Options.ts"
 import type { Policy } from "../policy/Policy.ts"
 import { Caller, carriedCaller } from "../run/Caller.ts"
 import type * as Conductor from "../run/Conductor.ts"
-import { withJournaledRun } from "../run/journaled.ts"
 import { Gate } from "../run/Resilience.ts"
 import { ResponseCache } from "../run/ResponseCache.ts"
-import { checkResults } from "../run/Results.ts"
 import type { RunSettings } from "../run/RunSettings.ts"
 import * as Task from "../task/Task.ts"
 import type { Given, ToolContext } from "../task/Tool.ts"
@@ -191,7 +190,7 @@ const mostWaiting = 64
 
 /** Buffers a run's events and folds them into a transcript on demand. */
 const record = () => {
-  const recorder = Transcript.recorder()
+  const recorder = recorderOf()
   let waiting: Array<RunEvent> = []
   const fold = () => {
     for (const event of waiting) recorder.listener(event)
@@ -230,8 +229,7 @@ const withTranscript = <A>(
 const resuming = <A>(options: ConductOptions<A>, transcript: () => Transcript.Transcript) => {
   const known = new Map<string, Promise<ConductResult<A>>>()
   return async (results: Conductor.Past["results"]): Promise<ConductResult<A>> => {
-    checkResults(results)
-    const key = JSON.stringify(Object.entries(results).toSorted(([left], [right]) => (left < right ? -1 : 1)))
+    const key = JSON.stringify(Object.entries(results ?? {}).toSorted(([left], [right]) => (left < right ? -1 : 1)))
     const same = known.get(key)
     if (same !== undefined) return same
     const next = resume({ ...options, transcript: transcript(), results })
@@ -299,21 +297,8 @@ export type ResumeOptions<A = unknown> = Omit<ConductOptions<A>, "question" | "r
  */
 export const resume = async <A = unknown>(given: ResumeOptions<A>): Promise<ConductResult<A>> => {
   checkOptions("resume", given, ownOptions)
-  const { results, runId, transcript, ...options } = given
-  if (transcript === undefined && (runId === undefined || options.journal === undefined)) {
-    throw new OptionsError({
-      what: "resume",
-      detail: `Pass the "transcript" of the run, or its "runId" and "journal".`
-    })
-  }
-  const from = transcript === undefined ? { runId: runId!, results } : { transcript, results }
-  const {
-    begun,
-    past,
-    runId: id
-  } = await Effect.runPromise(withJournaledRun(({ resumed }) => resumed(from, options.journal)))
-  const seed = options.seed ?? begun?.seed
-  return conducted("resume", { ...options, seed, question: past.transcript.task, runId: id, resume: past }, ownOptions)
+  const { resumed } = await import("./resume.ts")
+  return conducted("resume", await resumed(given), ownOptions)
 }
 
 /** Options that only `resume` has, for suggestions. */

@@ -5,9 +5,10 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import type { Journal } from "../journal/Journal.ts"
-import { makeMemory } from "../journal/MemoryJournal.ts"
+import { onDemand } from "../OnDemand.ts"
 import * as Options from "../Options.ts"
-import * as Budget from "../run/Budget.ts"
+import type * as Budget from "../run/Budget.ts"
+import { make as makeLedger } from "../run/MemoryLedger.ts"
 import * as ResponseCache from "../run/ResponseCache.ts"
 import { limitsTable } from "../run/tables.ts"
 
@@ -31,7 +32,7 @@ import { limitsTable } from "../run/tables.ts"
  */
 export const ledger = (limit: Budget.Limits = {}): Budget.Ledger => {
   Options.check("ledger", limit, limitsTable)
-  return Budget.make(limit)
+  return makeLedger(limit)
 }
 
 /**
@@ -55,11 +56,31 @@ export const memoryCache = (options: ResponseCache.MemoryOptions): ResponseCache
   return ResponseCache.makeMemory(options)
 }
 
+const withMemoryJournal = onDemand(() => import("../journal/MemoryJournal.ts"))
+
 /**
  * Creates an in-memory journal, so that `resume` can continue a stopped run in the same process. For a journal that
  * survives the process, use `openJournal` from `@divisi/files/promise`.
  */
-export const memoryJournal = (): Journal => makeMemory()
+export const memoryJournal = (): Journal => {
+  let journal: Journal | undefined
+  const run = <A, E>(use: (journal: Journal) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    withMemoryJournal(({ makeMemory }) => {
+      journal ??= makeMemory()
+      return use(journal)
+    })
+  return {
+    name: "in memory",
+    claim: (...given) => run((journal) => journal.claim(...given)),
+    append: (batch) => run((journal) => journal.append(batch)),
+    release: (...given) => run((journal) => journal.release(...given)),
+    read: (...given) => run((journal) => journal.read(...given)),
+    find: (name) => run((journal) => journal.find(name)),
+    list: (query) => run((journal) => journal.list(query)),
+    lengths: (names) => run((journal) => journal.lengths(names)),
+    remove: (names) => run((journal) => journal.remove(names))
+  }
+}
 
 /**
  * Builds a layer and returns its service, which stays open until it is disposed. For packages that offer shared

@@ -29,7 +29,8 @@ export {
   refusal,
   type Standing
 } from "./Limits.ts"
-export { guarded, hold, keep, make, planRefusal, promise } from "./MemoryLedger.ts"
+export { guarded, hold, keep, make } from "./MemoryLedger.ts"
+export { planRefusal, promise } from "./PlanBudget.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Ledgers

@@ -29,12 +29,6 @@ const unsupported = (worker: Worker, kind: Kind) =>
 const kindOf = (part: ContentPart): "images" | "files" | undefined =>
   part.type === "text" ? undefined : part.type === "image" ? "images" : "files"
 
-/** Whether a message contains only text. */
-const isPlain = (message: Message): boolean =>
-  typeof message.content === "string" &&
-  message.role !== "tool" &&
-  (message.role !== "assistant" || message.toolCalls === undefined)
-
 /** Returns the kinds of non-text content used in the messages. */
 export const mediaOf = (messages: ReadonlyArray<Message>): ReadonlySet<"images" | "files"> => {
   const kinds = new Set<"images" | "files">()
@@ -100,9 +94,6 @@ export const fit = (
 ): { readonly request: WorkerRequest; readonly notices: ReadonlyArray<string> } | WorkerError => {
   const { capabilities = {} } = worker
   const { output, tools } = request
-  if (tools === undefined && (output === undefined || output.type === "text") && request.messages.every(isPlain)) {
-    return { request, notices: [] }
-  }
   const notices: Array<string> = []
   let fitted = request
   for (const kind of mediaOf(request.messages)) {

@@ -6,13 +6,12 @@ import type * as Recorded from "../journal/RecordedRun.ts"
 import { listShape } from "../loop/lists.ts"
 import { onDemand } from "../OnDemand.ts"
 import type { ShapeError } from "../task/compileShape.ts"
-import * as Message from "../task/Message.ts"
 import type { Task } from "../task/Task.ts"
-import type { Given, Tool, ToolChoice, ToolContext } from "../task/Tool.ts"
+import type { Given, ToolChoice, ToolContext } from "../task/Tool.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import { listOf } from "../workflow/program.ts"
 import type { Step, Workflow } from "../workflow/Workflow.ts"
-import { mediaOf, missing, type Unsupported as UnsupportedMode } from "./Capabilities.ts"
+import type { Unsupported as UnsupportedMode } from "./Capabilities.ts"
 import type { Options, RunOptions } from "./Conductor.ts"
 import type { ToolAccess } from "./RunSettings.ts"
 import type * as Toolbox from "./Toolbox.ts"
@@ -90,22 +89,6 @@ export const equipmentOf = (
   given: resume?.results ?? {}
 })
 
-/**
- * Returns an error message for input that type-checks but that every vendor would reject: invalid content parts, or a
- * `toolChoice` that names an unknown tool.
- */
-const wrongIn = (task: Task, tools: ReadonlyArray<Tool>, choice: ToolChoice | undefined): string | undefined => {
-  for (const [at, { content }] of task.messages.entries()) {
-    if (typeof content === "string") continue
-    const problem = Message.problemOf(content)
-    if (problem !== undefined) return `Message ${at + 1} cannot be sent: ${problem}.`
-  }
-  if (typeof choice !== "object") return undefined
-  const names = tools.map(({ name }) => name)
-  if (names.includes(choice.name)) return undefined
-  return `toolChoice names the tool "${choice.name}", which does not exist. Tools: ${names.join(", ") || "none"}.`
-}
-
 /** Returns the names of the run's tools. */
 export const toolNamesOf = (
   { toolAccess, tools: own = [] }: Options,
@@ -124,29 +107,24 @@ export const ready = (
   task: Task,
   pool: WorkerPool
 ): Effect.Effect<Equipment, ShapeError | Unsupported> => {
-  const wrong = wrongIn(task, given, equipment.toolChoice)
-  if (wrong !== undefined) return Effect.fail(new Unsupported({ detail: wrong }))
   // If no step may call tools, they are not included in requests.
   const tools = options.toolAccess === "none" ? [] : given
-  const needed: Set<"images" | "files" | "tools"> = new Set(mediaOf(task.messages))
-  if (tools.length > 0) needed.add("tools")
-  if (needed.size > 0 && equipment.unsupported === "error") {
-    const detail = missing(pool.workers, needed)
-    if (detail !== undefined) return Effect.fail(new Unsupported({ detail }))
-  }
   const hasTools = tools.length > 0 || equipment.toolNames.length > 0
-  const { shapes = {} } = options
-  const named = Object.entries(shapes)
-  if (!hasTools && output === undefined && named.length === 0) return Effect.succeed(equipment)
-  return withToolbox(({ answerShape, toolbox }) =>
+  const named = Object.entries(options.shapes ?? {})
+  const isText = task.messages.every(({ content }) => typeof content === "string")
+  if (isText && !hasTools && equipment.toolChoice === undefined && output === undefined && named.length === 0)
+    return Effect.succeed(equipment)
+  return withToolbox(({ answerShape, toolbox, unsuitable }) =>
     Effect.gen(function* () {
+      const detail = unsuitable(equipment, task, pool, given, tools)
+      if (detail !== undefined) return yield* new Unsupported({ detail })
       const shape = output && (yield* answerShape(output))
-      const given = new Map<string, Toolbox.AnswerShape>()
+      const shapes = new Map<string, Toolbox.AnswerShape>()
       for (const [name, schema] of named) {
         const one = yield* answerShape({ type: "json-schema", name, schema })
-        if (one !== undefined) given.set(name, one)
+        if (one !== undefined) shapes.set(name, one)
       }
-      return { ...equipment, shape, shapes: given, tools: hasTools ? yield* toolbox(tools) : undefined }
+      return { ...equipment, shape, shapes, tools: hasTools ? yield* toolbox(tools) : undefined }
     })
   )
 }

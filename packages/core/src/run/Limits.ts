@@ -74,30 +74,6 @@ export interface PlanAmount extends Amount {
   readonly calls: number
 }
 
-/** Returns `undefined` if the plan fits in addition to the current reservations, or else the limit that it exceeds. */
-export const planFit = (
-  limits: Limits,
-  { open, reservedCostUsd, reservedTokens, total }: Standing,
-  plan: PlanAmount
-) => {
-  const { calls, costUsd, usage } = total
-  const { calls: allowedCalls, costUsd: allowedCost, tokens: allowedTokens } = limits
-  const tokens = usage.inputTokens + usage.outputTokens + reservedTokens
-  const isKnown = plan.costUsd !== undefined
-  const spentUsd = costUsd + reservedCostUsd
-  const spentCalls = calls + open
-  const error = (limit: "costUsd" | "tokens" | "calls", allowed: number, spent: number, needed: number | undefined) =>
-    new BudgetExceeded({ limit, allowed, spent, needed })
-  const exceeds = (allowed: number | undefined, spent: number, needed: number): allowed is number =>
-    allowed !== undefined && (!isKnown || spent + needed > allowed)
-  if (exceeds(allowedCost, spentUsd, plan.costUsd ?? 0)) return error("costUsd", allowedCost, spentUsd, plan.costUsd)
-  if (exceeds(allowedTokens, tokens, plan.tokens))
-    return error("tokens", allowedTokens, tokens, isKnown ? plan.tokens : undefined)
-  if (exceeds(allowedCalls, spentCalls, plan.calls))
-    return error("calls", allowedCalls, spentCalls, isKnown ? plan.calls : undefined)
-  return undefined
-}
-
 /** Returns the error for a call that would have to wait for others to settle, or `undefined` if it fits now. */
 export const refusal = (limits: Limits, standing: Standing, amount: Amount): BudgetExceeded | undefined => {
   const { reservedCostUsd, reservedTokens, total } = standing

@@ -18,7 +18,6 @@ import {
   type Part,
   type PlanAmount,
   partOf,
-  planFit,
   plus,
   refusal,
   type Standing
@@ -164,7 +163,7 @@ export const guarded = (ledger: Ledger, what: string): Ledger => {
   }
 }
 
-class LedgerNode implements Ledger, Standing {
+export class LedgerNode implements Ledger, Standing {
   readonly limits: Limits
   readonly isLimited: boolean
   readonly costLimit: number | undefined
@@ -515,42 +514,6 @@ export const settleUnsafe = (ledger: Ledger, reservation: Reservation, used: Pai
 export const keep = (ledger: Ledger, amount: Amount | undefined): void => {
   if (!(ledger instanceof LedgerNode) || !ledger.isLimited) return
   ledger.kept = amount === undefined ? nothingHeld : { calls: 1, costUsd: amount.costUsd ?? 0, tokens: amount.tokens }
-}
-
-/**
- * Returns `undefined` if a plan fits the remaining budget of a ledger and its ancestors, or else the limit that it
- * exceeds. Calls in flight and plans of other runs count at their worst case. `"own"` checks only this ledger, so that
- * a resumed run makes the same decision. For an account outside this process, only its spending is known.
- */
-export const planRefusal = (ledger: Ledger, plan: PlanAmount, which?: "own"): BudgetExceeded | undefined => {
-  if (!(ledger instanceof LedgerNode))
-    return planFit(ledger.limits, { total: ledger.spent(), open: 0, reservedCostUsd: 0, reservedTokens: 0 }, plan)
-  if (which === "own") return planFit(ledger.limits, ledger, plan)
-  for (let one: LedgerNode | undefined = ledger; one !== undefined; one = one.parent) {
-    const refused = planFit(one.limits, one.standing(false, undefined, ledger), plan)
-    if (refused !== undefined) return refused
-  }
-  return ledger.above && planRefusal(ledger.above, plan)
-}
-
-/**
- * Reserves the upper bound of an admitted plan on the ancestors of its run's ledger, so that calls and plans of other
- * runs cannot use it. Call the returned function to release it.
- */
-export const promise = (ledger: Ledger, most: PlanAmount): (() => void) => {
-  if (!(ledger instanceof LedgerNode) || ledger.parent === undefined) return () => {}
-  const base = ledger.total
-  for (let one: LedgerNode | undefined = ledger.parent; one !== undefined; one = one.parent) {
-    one.promised ??= new Map()
-    one.promised.set(ledger, { most, base })
-  }
-  return () => {
-    for (let one: LedgerNode | undefined = ledger.parent; one !== undefined; one = one.parent) {
-      one.promised?.delete(ledger)
-      if (one.promised?.size === 0) one.promised = undefined
-    }
-    ledger.serveAll()
-  }
 }
 
 /**

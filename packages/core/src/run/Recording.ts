@@ -22,6 +22,7 @@ import type { Known } from "../journal/RecordedRun.ts"
 import { type CallEvent, placeOf, type Retired, type Superseded, supersededIn } from "../journal/Superseded.ts"
 import { messageOf } from "../Thrown.ts"
 import type { Paid } from "../task/Usage.ts"
+import * as Warning from "../Warning.ts"
 import { FreeNumbers } from "./FreeNumbers.ts"
 import { fingerprint } from "./fingerprint.ts"
 
@@ -473,7 +474,7 @@ const release = (
     (cause) =>
       Cause.hasInterruptsOnly(cause)
         ? Effect.interrupt
-        : Effect.logWarning(
+        : Warning.log(
             `${messageOf(Cause.squash(cause))}. The run ${run} is stored, but other processes cannot resume it for a while.`
           )
   )

@@ -13,6 +13,7 @@ import { messageOf } from "../Thrown.ts"
 import type { Allowance } from "../task/Allowance.ts"
 import { isRetryable, type Worker, type WorkerError, type WorkerErrorReason } from "../task/Worker.ts"
 import { size, type WorkerPool } from "../task/WorkerPool.ts"
+import * as Warning from "../Warning.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -231,7 +232,7 @@ export const reassign = (
     {
       onSuccess: (named) => Effect.succeed(isOpen(named) ? named : undefined),
       onFailure: (error) =>
-        Effect.as(Effect.logWarning(`reassign failed, so no other worker takes over: ${messageOf(error)}`), undefined)
+        Effect.as(Warning.log(`reassign failed, so no other worker takes over: ${messageOf(error)}`), undefined)
     }
   )
 }

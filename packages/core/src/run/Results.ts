@@ -1,13 +1,13 @@
 /** Validation of the results that a caller passes to resume a run. */
 import { isRecord } from "../Fields.ts"
 import * as Options from "../Options.ts"
-import * as Message from "../task/Message.ts"
+import { problemOf } from "../task/ContentProblem.ts"
 import type { Given } from "../task/Tool.ts"
 
 const isGiven = (value: unknown): boolean =>
   typeof value === "string" ||
   (isRecord(value) &&
-    (typeof value.approved === "boolean" || ("content" in value && Message.problemOf(value.content) === undefined)))
+    (typeof value.approved === "boolean" || ("content" in value && problemOf(value.content) === undefined)))
 
 const given = Options.expects("a string, { content }, or { approved: true or false }", isGiven)
 

@@ -6,9 +6,11 @@ import * as Exit from "effect/Exit"
 import { settle } from "../Callback.ts"
 import * as Elapsed from "../Elapsed.ts"
 import { messageOf } from "../Thrown.ts"
+import { problemOf } from "../task/ContentProblem.ts"
 import type { Compiled, ShapeError } from "../task/compileShape.ts"
 import { jsonText } from "../task/jsonText.ts"
 import type { ContentPart } from "../task/Message.ts"
+import type { Task } from "../task/Task.ts"
 import {
   isName,
   type JsonSchema,
@@ -17,12 +19,51 @@ import {
   type OutputFormat,
   type Tool,
   type ToolCallContext,
+  type ToolChoice,
   type ToolDefinition,
   type ToolResult
 } from "../task/Tool.ts"
+import type { WorkerPool } from "../task/WorkerPool.ts"
+import * as Warning from "../Warning.ts"
+import { mediaOf, missing } from "./Capabilities.ts"
+import type { Equipment } from "./Equipment.ts"
 import { failed } from "./failedResult.ts"
 import { type Format, isFormat } from "./tables.ts"
 import type { read as readResult } from "./toolResult.ts"
+
+/**
+ * Returns an error message for input that type-checks but that every vendor would reject: invalid content parts, or a
+ * `toolChoice` that names an unknown tool.
+ */
+const wrongIn = (task: Task, tools: ReadonlyArray<Tool>, choice: ToolChoice | undefined): string | undefined => {
+  for (const [at, { content }] of task.messages.entries()) {
+    if (typeof content === "string") continue
+    const problem = problemOf(content)
+    if (problem !== undefined) return `Message ${at + 1} cannot be sent: ${problem}.`
+  }
+  if (typeof choice !== "object") return undefined
+  const names = tools.map(({ name }) => name)
+  if (names.includes(choice.name)) return undefined
+  return `toolChoice names the tool "${choice.name}", which does not exist. Tools: ${names.join(", ") || "none"}.`
+}
+
+/**
+ * Returns an error message if the question or the tools cannot be sent to any worker of the pool, or `undefined` if
+ * they can. `given` includes tools that no step may call.
+ */
+export const unsuitable = (
+  { toolChoice, unsupported }: Equipment,
+  task: Task,
+  pool: WorkerPool,
+  given: ReadonlyArray<Tool>,
+  tools: ReadonlyArray<Tool>
+): string | undefined => {
+  const wrong = wrongIn(task, given, toolChoice)
+  if (wrong !== undefined || unsupported !== "error") return wrong
+  const needed: Set<"images" | "files" | "tools"> = new Set(mediaOf(task.messages))
+  if (tools.length > 0) needed.add("tools")
+  return missing(pool.workers, needed)
+}
 
 /** A tool with its compiled argument validator. */
 interface Ready {
@@ -210,6 +251,8 @@ export const prepare = Effect.fnUntraced(function* (
   }
 })
 
+const unfinished = (timeoutMillis: number) => `it did not finish within ${Elapsed.inSeconds(timeoutMillis)}`
+
 /**
  * Whether a call requires approval. Approval is required unless `needsApproval` returns `false` within the tool's time
  * limit.
@@ -219,16 +262,16 @@ const isAsked = (
   needsApproval: Exclude<Tool["needsApproval"], boolean | undefined>,
   input: unknown
 ): Effect.Effect<boolean> =>
-  Effect.timeout(
+  Effect.timeoutOrElse(
     settle(() => needsApproval(input)),
-    timeoutMillis
+    { duration: timeoutMillis, orElse: () => Effect.fail(unfinished(timeoutMillis)) }
   ).pipe(
     Effect.map((isNeeded) => isNeeded !== false),
     Effect.catchCause((cause) =>
       Cause.hasInterruptsOnly(cause)
         ? Effect.interrupt
         : Effect.as(
-            Effect.logWarning(
+            Warning.log(
               `needsApproval of the tool "${name}" failed, so a person is asked: ${messageOf(Cause.squash(cause))}`
             ),
             true
@@ -246,7 +289,7 @@ const execute = ({ readResult, tool }: Ready, input: unknown, context: ToolCallC
     ),
     {
       duration: timeoutMillis,
-      orElse: () => Effect.fail(`it did not finish within ${Elapsed.inSeconds(timeoutMillis)}`)
+      orElse: () => Effect.fail(unfinished(timeoutMillis))
     }
   )
   return Effect.matchCauseEffect(running, {

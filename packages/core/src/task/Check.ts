@@ -13,9 +13,6 @@ import type { Shape } from "./Shape.ts"
 import type * as Task from "./Task.ts"
 import type { Worker } from "./Worker.ts"
 
-// A module of its own, because a program without checks loads none of it.
-export { checkFailed, objectionTo } from "./objection.ts"
-
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------

@@ -15,6 +15,22 @@ export const forEach = (
   take: (parts: ReadonlyArray<WorkerPart>) => Effect.Effect<void, WorkerError>
 ): Effect.Effect<void, WorkerError> => Stream.runForEachArray(parts, take)
 
+/** Maps the values of an async iterable, and adds a last one. */
+const withLast = <A, B>(iterable: AsyncIterable<A>, part: (piece: A) => B, last: () => B): AsyncIterable<B> => ({
+  [Symbol.asyncIterator]: () => {
+    const pieces = iterable[Symbol.asyncIterator]()
+    let isOver = false
+    const next = async (): Promise<IteratorResult<B>> => {
+      if (isOver) return { done: true, value: undefined }
+      const { done, value } = await pieces.next()
+      isOver = done === true
+      return { done: false, value: isOver ? last() : part(value) }
+    }
+    // A generator would end only after its pending value, so an interruption would wait for it.
+    return pieces.return === undefined ? { next } : { next, return: async () => pieces.return?.() as never }
+  }
+})
+
 /** Converts an async iterable to a stream of parts. `last` computes the final part after the iterable is exhausted. */
 export const fromIterable = <A>(
   worker: string,
@@ -23,8 +39,7 @@ export const fromIterable = <A>(
   last: () => WorkerPart,
   onEnd: Effect.Effect<void>
 ): PartStream =>
-  Stream.fromAsyncIterable(iterable, (error) => errorOfThrown(worker, error)).pipe(
-    Stream.map(part),
-    Stream.concat(Stream.suspend(() => Stream.succeed(last()))),
-    Stream.onExit(() => onEnd)
+  Stream.onExit(
+    Stream.fromAsyncIterable(withLast(iterable, part, last), (error) => errorOfThrown(worker, error)),
+    () => onEnd
   )

@@ -6,7 +6,6 @@ import type * as Arr from "effect/Array"
 import { isA } from "../Thrown.ts"
 import { between, type Message, type PlainMessage, type ToolCall } from "../task/Message.ts"
 import * as Task from "../task/Task.ts"
-import type { ToolResult } from "../task/Tool.ts"
 import { type FinishReason, WorkerError } from "../task/Worker.ts"
 import * as Workflow from "./Workflow.ts"
 
@@ -87,42 +86,12 @@ const whyFailed = ({ cause, message }: Extract<StepAnswer, { readonly type: "fai
     ? `${cause.worker} cannot be used.`
     : message
 
-const said = (answer: StepAnswer | undefined): string => {
+/** Returns the text that stands for a step's result. */
+export const said = (answer: StepAnswer | undefined): string => {
   if (answer === undefined) return "This step was not run, so it has no answer."
   if (answer.type === "failed") return `This step failed, so it has no answer: ${whyFailed(answer)}`
   if (answer.text !== "") return answer.text
   return answer.type === "refused" ? "The model of this step declined to answer." : "The answer to this step was empty."
-}
-
-/** Inserts an item into a subtask: replaces `{item}`, or appends the item if there is no placeholder. */
-export const itemSubtask = (subtask: string, item: string): string => {
-  if (subtask.includes("{item}")) return subtask.replaceAll("{item}", () => item)
-  return subtask === "" ? `Item:\n${item}` : `${subtask}\n\nItem:\n${item}`
-}
-
-/** The result for an item, to be joined with those of the other items. */
-export interface ItemResult {
-  readonly item: string
-  readonly answer: StepAnswer | undefined
-}
-
-/**
- * Joins the results of a step's items into a single answer: a JSON list with one line per item, so that one item's text
- * cannot imitate another's. Fails if no item was answered.
- */
-export const joined = (results: ReadonlyArray<ItemResult>): StepAnswer => {
-  if (results.length === 0) return { type: "answered", text: "[]" }
-  const lines = results.map(({ answer, item }) => {
-    if (answer?.type === "answered") return JSON.stringify({ item, answer: answer.text })
-    const why = answer === undefined ? "it had no answer when this step started" : said(answer)
-    return JSON.stringify(answer?.type === "refused" ? { item, refused: why } : { item, failed: why })
-  })
-  if (results.some(({ answer }) => answer?.type === "answered")) {
-    return { type: "answered", text: `[\n${lines.join(",\n")}\n]` }
-  }
-  const first = results.find(({ answer }) => answer !== undefined)
-  const why = first === undefined ? "" : `; the first: ${said(first.answer)}`
-  return { type: "failed", message: `none of its items (${results.length}) has an answer${why}` }
 }
 
 /**
@@ -194,37 +163,3 @@ export const messagesOf = ({ previous, task, workflow }: Pick<WorkerView, "previ
     return messages as Arr.NonEmptyArray<Message>
   }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Later turns
-// -------------------------------------------------------------------------------------------------------------------
-
-/** A turn in which a worker called tools. */
-export interface ToolTurn {
-  readonly text: string
-  readonly calls: ReadonlyArray<ToolCall>
-  /** Results of the calls, in the same order. */
-  readonly results: ReadonlyArray<ToolResult>
-  /** Opaque vendor-specific data for the turn. */
-  readonly echo?: unknown
-}
-
-const toolMessage = ({ id, name }: ToolCall, { content, isError }: ToolResult): Message => {
-  const message = { role: "tool" as const, callId: id, name, content }
-  return isError === true ? { ...message, isError } : message
-}
-
-/** Returns the messages that a turn with tool calls adds to its step's conversation. */
-export const toolTurnMessages = ({ calls, echo, results, text }: ToolTurn): ReadonlyArray<Message> => {
-  const message = { role: "assistant" as const, content: text, toolCalls: calls }
-  return [
-    echo === undefined ? message : { ...message, echo },
-    ...results.map((result, index) => toolMessage(calls[index]!, result))
-  ]
-}
-
-/** Returns the messages that ask for another answer because `text` does not match the output format. */
-export const shapeCorrectionMessages = (text: string, why: string): ReadonlyArray<Message> => [
-  assistant(text),
-  user(`Your answer does not match the output schema: ${why}\nAnswer again with only the JSON.`)
-]

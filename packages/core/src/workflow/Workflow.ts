@@ -377,55 +377,6 @@ export const ruled = (workflow: Workflow, rules: Rules): Result.Result<Workflow,
   return wrong === undefined ? Result.succeed(checked) : fail(wrong)
 }
 
-/**
- * Creates a workflow from the paper's three lists and validates it.
- *
- * **Example**
- *
- * ```ts
- * import { Workflow } from "@divisi/core"
- *
- * const workflow = Workflow.fromLists({ workers: [1, 0], subtasks: ["Plan.", "Do it."], access: [[], "all"] }, { poolSize: 2 })
- * ```
- *
- * @internal
- */
-export const fromLists = (
-  lists: {
-    readonly workers: ReadonlyArray<number>
-    readonly subtasks: ReadonlyArray<string>
-    readonly access: ReadonlyArray<Access>
-    readonly earlier?: ReadonlyArray<ReadonlyArray<EarlierStep>> | undefined
-    readonly checks?: ReadonlyArray<StepCheck | undefined> | undefined
-    /** Fields that extend the paper's format, by step. */
-    readonly how?: ReadonlyArray<Pick<Step, "each" | "enough" | "gives" | "settings" | "tools" | "when">> | undefined
-  },
-  rules: Rules
-): Result.Result<Workflow, WorkflowError> => {
-  const { access, checks = [], earlier = [], how = [], subtasks, workers } = lists
-  if (workers.length !== subtasks.length || workers.length !== access.length) {
-    return fail({
-      _tag: "UnequalLengths",
-      workers: workers.length,
-      subtasks: subtasks.length,
-      access: access.length
-    })
-  }
-  return check(
-    {
-      steps: workers.map((worker, index) => ({
-        worker,
-        subtask: subtasks[index]!,
-        access: access[index]!,
-        ...((earlier[index]?.length ?? 0) > 0 && { earlier: earlier[index]! }),
-        ...(checks[index] && { check: checks[index] }),
-        ...how[index]
-      }))
-    },
-    rules
-  )
-}
-
 // -------------------------------------------------------------------------------------------------------------------
 // Combinators
 // -------------------------------------------------------------------------------------------------------------------

@@ -191,12 +191,51 @@ const standing = ({ access_list, model_id, subtasks }: Columns, { allowEmpty, ea
   return step!.step < (earlier[step!.round] ?? 0) ? step : undefined
 }
 
+/**
+ * Creates a workflow from the paper's three lists and validates it.
+ *
+ * @internal
+ */
+export const fromLists = (
+  lists: {
+    readonly workers: ReadonlyArray<number>
+    readonly subtasks: ReadonlyArray<string>
+    readonly access: ReadonlyArray<Workflow.Access>
+    readonly earlier?: ReadonlyArray<ReadonlyArray<Workflow.EarlierStep>> | undefined
+    readonly checks?: ReadonlyArray<Workflow.StepCheck | undefined> | undefined
+    /** Fields that extend the paper's format, by step. */
+    readonly how?:
+      | ReadonlyArray<Pick<Workflow.Step, "each" | "enough" | "gives" | "settings" | "tools" | "when">>
+      | undefined
+  },
+  rules: Workflow.Rules
+): Result.Result<Workflow.Workflow, Workflow.WorkflowError> => {
+  const { access, checks = [], earlier = [], how = [], subtasks, workers } = lists
+  if (workers.length !== subtasks.length || workers.length !== access.length) {
+    const lengths = { workers: workers.length, subtasks: subtasks.length, access: access.length }
+    return Result.fail(new Workflow.WorkflowError({ reason: { _tag: "UnequalLengths", ...lengths } }))
+  }
+  return Workflow.check(
+    {
+      steps: workers.map((worker, index) => ({
+        worker,
+        subtask: subtasks[index]!,
+        access: access[index]!,
+        ...((earlier[index]?.length ?? 0) > 0 && { earlier: earlier[index]! }),
+        ...(checks[index] && { check: checks[index] }),
+        ...how[index]
+      }))
+    },
+    rules
+  )
+}
+
 const join = (text: string, lists: Lists, notes: ReadonlyArray<string>, rules: Workflow.Rules) => {
   const { access_list, checks, how, model_id, subtasks } = lists.columns
   const span = { start: lists.start, end: lists.end }
   const stands = standing(lists.columns, rules)
   if (stands !== undefined) return Result.succeed<Reading>({ workflow: { steps: [] }, stands, notes, span })
-  const checked = Workflow.fromLists(
+  const checked = fromLists(
     {
       workers: model_id.values,
       subtasks: subtasks.values,

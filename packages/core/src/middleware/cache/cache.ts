@@ -18,6 +18,7 @@ import { reportFailure, show } from "../../loop/reports.ts"
 import * as ResponseCache from "../../run/ResponseCache.ts"
 import { messageOf } from "../../Thrown.ts"
 import { type BudgetExceeded, checked, cost, noUsage, type Paid, type Usage } from "../../task/Usage.ts"
+import * as Warning from "../../Warning.ts"
 
 /** Whether cache hits are free or charged at their original cost. */
 export type CachedAnswers = "free" | "charged"
@@ -93,9 +94,7 @@ const lookup = <E>(
       isComputed || Cause.hasInterrupts(cause)
         ? Effect.failCause(cause)
         : Effect.andThen(
-            Effect.logWarning(
-              `The response cache failed, so the call is made without it: ${messageOf(Cause.squash(cause))}`
-            ),
+            Warning.log(`The response cache failed, so the call is made without it: ${messageOf(Cause.squash(cause))}`),
             Effect.map(compute, (value) => ({ value, cached: false }))
           )
   )

@@ -3,12 +3,12 @@
  * worker's instructions and limits to a call.
  */
 import * as Effect from "effect/Effect"
-
 import type { CallMiddleware } from "../../loop/call.ts"
 import type { Plan } from "../../loop/plan.ts"
 import type { StepMiddleware } from "../../loop/step.ts"
-import { fit as accepted } from "../../run/Capabilities.ts"
-import { type Worker, WorkerError, type WorkerRequest } from "../../task/Worker.ts"
+import { onDemand } from "../../OnDemand.ts"
+import type { Message } from "../../task/Message.ts"
+import type { Worker, WorkerRequest } from "../../task/Worker.ts"
 import { outputBound } from "../../task/WorstCase.ts"
 
 const unseeded = ({ seed: _, ...request }: WorkerRequest): WorkerRequest => request
@@ -33,21 +33,24 @@ export const fit =
     return next(taken === request ? ask : { ...ask, request: taken }, at)
   }
 
-/**
- * Removes content that the worker does not support from the request. Content omitted from the first request is
- * reported.
- */
+/** Whether a message contains only text. */
+const isPlain = (message: Message): boolean =>
+  typeof message.content === "string" &&
+  message.role !== "tool" &&
+  (message.role !== "assistant" || message.toolCalls === undefined)
+
+const withAdapting = onDemand(() => import("./capable.ts"))
+
+/** Removes content that the worker does not support from the request. */
 export const capable =
-  ({ equipment, pool, round }: Plan): StepMiddleware =>
+  (plan: Plan): StepMiddleware =>
   (next) =>
   (ask, at) => {
-    const worker = pool.workers[at.ordinal]!
-    const fitted = accepted(worker, at.request, equipment.unsupported)
-    if (fitted instanceof WorkerError) return Effect.fail(fitted)
-    if (ask.conversation.turn === 0) {
-      const { running, step } = ask
-      for (const notice of fitted.notices)
-        running.emit?.({ type: "step-notice", round, step, worker: worker.id, notice })
-    }
-    return next(ask, fitted.request === at.request ? at : { ...at, request: fitted.request })
+    const { messages, output, tools } = at.request
+    if (tools === undefined && (output === undefined || output.type === "text") && messages.every(isPlain))
+      return next(ask, at)
+    return Effect.flatMap(
+      withAdapting(({ adapted }) => adapted(plan, ask, at)),
+      (fitted) => next(ask, fitted)
+    )
   }

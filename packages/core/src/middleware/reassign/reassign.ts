@@ -4,7 +4,6 @@ import { ticks } from "../../Elapsed.ts"
 import { refusalOf } from "../../loop/accounts.ts"
 import { type CallContext, shortWaitMillis } from "../../loop/call.ts"
 import type { Plan } from "../../loop/plan.ts"
-import { handTo } from "../../loop/reports.ts"
 import {
   isFatal,
   type StepAsk,
@@ -13,8 +12,11 @@ import {
   type StepError,
   type StepMiddleware
 } from "../../loop/step.ts"
-import { reassign as otherWorker, next as untried } from "../../run/Resilience.ts"
+import { onDemand } from "../../OnDemand.ts"
+import { next as untried } from "../../run/Resilience.ts"
 import { isRetryable, type Worker, type WorkerError } from "../../task/Worker.ts"
+
+const withTakeOver = onDemand(() => import("./takeOver.ts"))
 
 /** Returns how long to wait until a retry may help. `Infinity` if it cannot. */
 const waitAfter = ({ reason }: WorkerError): number =>
@@ -25,12 +27,11 @@ export const reassign =
   (context: CallContext, plan: Plan): StepMiddleware =>
   (next) => {
     const { pool, settings } = plan
-    const isAllowed = (worker: Worker) => refusalOf(context, [worker]) === undefined
     const from = (ask: StepAsk, at: StepAt, earlier?: WorkerError): Effect.Effect<StepEnd, StepError> => {
       const { ordinal: failed, rule = settings.reassign, tried } = at
       if (rule === "never") return next(ask, at)
       const isIdle = (worker: Worker, tokens: number) =>
-        isAllowed(worker) &&
+        refusalOf(context, [worker]) === undefined &&
         (context.gate?.expectedWait?.(worker, tokens, ticks(context.clock)) ?? 0) <= shortWaitMillis
       // A function is asked only after a failure, so a call waits as long as if there were no other worker.
       const mayReplace: StepAt["mayReplace"] =
@@ -40,9 +41,9 @@ export const reassign =
       return Effect.catch(next(ask, { ...at, mayReplace }), (error): Effect.Effect<StepEnd, StepError> => {
         if (error._tag !== "WorkerError" || isFatal(settings, error)) return Effect.fail(error)
         const soonest = earlier !== undefined && waitAfter(earlier) < waitAfter(error) ? earlier : error
-        return Effect.flatMap(otherWorker(rule, { pool, failed, tried, error }, isAllowed), (other) => {
+        const taken = withTakeOver(({ takeOver }) => takeOver(context, plan, rule, ask, at, error))
+        return Effect.flatMap(taken, (other) => {
           if (other === undefined) return Effect.fail(soonest)
-          handTo(context, plan, ask, other, error)
           return from(ask, { ...at, ordinal: other, tried: [...tried, other] }, soonest)
         })
       })

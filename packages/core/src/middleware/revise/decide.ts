@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import { millisSince, ticks } from "../../Elapsed.ts"
 import { defined } from "../../Fields.ts"
 import { completionsOf } from "../../loop/completions.ts"
+import * as prices from "../../loop/price.ts"
 import {
   checkedProposal,
   held,
@@ -113,7 +114,7 @@ export const decide = (
     )
     const asked = completionsOf(context, round, seed, completions.asked)
     const view: Policy.Revising = {
-      ...policyContextOf(state, { round: round + 1, seed, previous: before, completions: asked }),
+      ...policyContextOf(state, { round: round + 1, seed, previous: before, completions: asked }, prices),
       seed: Seed.derive(seed, "revise", index),
       previous: before,
       evidence: { failed }
@@ -124,7 +125,7 @@ export const decide = (
     )
     const goesOn = ({ message }: { readonly message: string }) =>
       Effect.succeed<Revision>({ type: "go-on", notes: [`It continues unchanged: ${message}`] })
-    const known = Effect.catchTags(said, { PolicyError: goesOn, WorkerError: goesOn })
+    const known = Effect.catch(said, (error) => (error._tag === "BudgetExceeded" ? Effect.fail(error) : goesOn(error)))
     const told = Effect.map(known, (revision) => {
       const { notes = [], type: decision } = revision
       const answer = revision.type === "stop" ? revision.answer : undefined

@@ -2,11 +2,11 @@
 import * as Effect from "effect/Effect"
 import { millisSince } from "../../Elapsed.ts"
 import type { Answered, CallContext } from "../../loop/call.ts"
+import { reportTurn } from "../../loop/laterReports.ts"
 import type { Plan } from "../../loop/plan.ts"
-import { reportTurn } from "../../loop/reports.ts"
 import type { StepAsk, StepEnd, StepError, StepMiddleware } from "../../loop/step.ts"
 import { WorkerError } from "../../task/Worker.ts"
-import { shapeCorrectionMessages } from "../../workflow/StepMessages.ts"
+import { shapeCorrectionMessages } from "../../workflow/LaterMessages.ts"
 
 /** Maximum number of repeated requests for an answer that does not match the output format. */
 const mostCorrections = 2
