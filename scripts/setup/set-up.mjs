@@ -7,6 +7,7 @@ import fs from "node:fs"
 import { createRequire } from "node:module"
 import os from "node:os"
 import path from "node:path"
+import { linkCommand } from "./bin.mjs"
 import { withLock } from "./lock.mjs"
 import { npm, patience } from "./npm.mjs"
 import { clearLog, run, SetUpError, stage, title } from "./progress.mjs"
@@ -153,6 +154,8 @@ const setUpUnlocked = async (wanted) => {
   if (state.dependencies !== dependencies || !State.dependenciesExist()) {
     if (state.dependencies === undefined) title()
     await install()
+    // Users who do not let packages run scripts (`ignore-scripts`) have no command from the installation itself.
+    linkCommand()
     state = { ...state, dependencies }
     State.write(state)
   }
