@@ -38,9 +38,13 @@ const nameOf = ({ entry, epoch, suite, task }: Job) => ({
 /** Returns the key that identifies the sample. */
 export const keyOf = (job: Job): string => Report.key(nameOf(job))
 
-/** Derives the seed of a sample, which is the same for every policy. */
-const seedOf = (seed: number, { epoch, suite, task }: Job): number =>
-  Math.floor(fraction(String(seed), suite.record.benchmark, task.id, String(epoch)) * 2 ** 31)
+/** Identifies a question. A local file can be renamed, so its questions are identified by their text. */
+const identityOf = ({ suite: { record }, task }: Job): ReadonlyArray<string> =>
+  record.dataset === undefined && record.files.length > 0 ? [promptOf(task)] : [record.benchmark, task.id]
+
+/** Derives the seed of a sample, which is the same for every policy. The seed is part of the key of stored answers. */
+const seedOf = (seed: number, job: Job): number =>
+  Math.floor(fraction(String(seed), ...identityOf(job), String(job.epoch)) * 2 ** 31)
 
 /**
  * Creates the Conductor that runs a policy. Its settings are the same for all policies, except that baselines may be
@@ -94,7 +98,7 @@ const seedFor = Effect.fnUntraced(function* ({ run, sampleSeed }: Options, job: 
 const stratumOf = ({ suite: { record }, task }: Job): string | undefined =>
   record.stratum === undefined ? undefined : String(task.metadata?.[record.stratum] ?? "")
 
-/** Whether a failure in this sample may have been caused by the cost limit, which rejected other calls. */
+/** Whether calls of this sample failed, possibly because the cost limit rejected them. */
 export const isImpaired = ({ missing, steps }: Report.Sample): boolean =>
   missing !== undefined || steps.some(({ state }) => state === "failed")
 

@@ -117,9 +117,13 @@ export const check = ({ maxCostUsd, policies, pool, suites }: Options): Effect.E
  * Returns the settings that must be equal for samples from both plans to be comparable, keyed by the name used in
  * errors. Policies, epochs and benchmarks may be added.
  */
-const essentials = ({ benchmarks, config, pool }: Report.Plan, other: Report.Plan) => {
+const essentials = (
+  { benchmarks, config, pool }: Report.Plan,
+  other: Report.Plan
+): Readonly<Record<string, unknown>> => {
   const { confidence: _, epochs: __, policies, ...terms } = config
   const policiesThere = new Set(other.config.policies.map(({ name }) => name))
+  const poolThere = new Set(other.pool.map(({ id }) => id))
   const benchmarksThere = new Set(other.benchmarks.map(({ benchmark }) => benchmark))
   return {
     ...terms,
@@ -130,24 +134,34 @@ const essentials = ({ benchmarks, config, pool }: Report.Plan, other: Report.Pla
     ),
     pool: pool.map(({ id }) => id),
     ...Object.fromEntries(
+      pool.filter(({ id }) => poolThere.has(id)).map(({ id, pricing }) => [`price of ${id}`, pricing])
+    ),
+    ...Object.fromEntries(
       benchmarks
         .filter(({ benchmark }) => benchmarksThere.has(benchmark))
-        .map(({ benchmark, grader, graderDigest, prompt }) => [
-          `prompt or grader of ${benchmark}`,
-          { grader, graderDigest, prompt }
+        .flatMap(({ benchmark, grader, graderDigest, prompt }) => [
+          [`prompt of ${benchmark}`, prompt],
+          [`grader of ${benchmark}`, grader],
+          [`source of the grader of ${benchmark}`, graderDigest]
         ])
     )
   }
 }
+
+/** Formats a setting for an error. */
+const shown = (value: unknown): string =>
+  value === undefined ? "none" : typeof value === "string" ? value : JSON.stringify(value)
 
 /** Fails if existing samples were produced with different settings. */
 export const checkSame =
   (plan: Report.Plan) =>
   (before: Report.Plan): Effect.Effect<void, EvaluationError> => {
     const [now, then] = [essentials(plan, before), essentials(before, plan)] as const
-    const changed = [...new Set([...Object.keys(now), ...Object.keys(then)])].filter(
-      (name) => JSON.stringify(now[name as keyof typeof now]) !== JSON.stringify(then[name as keyof typeof then])
-    )
+    const changed = [...new Set([...Object.keys(now), ...Object.keys(then)])].flatMap((name) => {
+      const [value, before] = [shown(now[name]), shown(then[name])]
+      if (value === before) return []
+      return [name.startsWith("source of ") ? name : `${name} (${before}, now ${value})`]
+    })
     return changed.length === 0
       ? Effect.void
       : Effect.fail(new EvaluationError({ reason: "changed", detail: changed.join(", ") }))
