@@ -1,5 +1,5 @@
 /** `divisi pool record`, `train` and `verdict`: a Conductor for one's own pool, over HTTP. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { OpenAiChat, Script, WireServer } from "@divisi/testkit/providers"
 import { assert, describe, it } from "vitest"
@@ -78,6 +78,21 @@ describe.concurrent("a Conductor for one's own pool", () => {
       assert.strictEqual(recorded.code, 0, recorded.errors)
       assert.match(recorded.errors, /Next: divisi pool train pool/)
       assert.isAbove(paid, 0)
+      assert.strictEqual(calls(), 320)
+      const results = () => JSON.parse(readFileSync(path.join(folder, "pool/results.json"), "utf8"))
+      const { paidUsd } = results().extent
+      renameSync(path.join(folder, "questions.jsonl"), path.join(folder, "renamed.jsonl"))
+      const renamed = await ask("pool", "record", "renamed.jsonl", ...team, "--max-cost", "3", "--samples", "2")
+      assert.strictEqual(renamed.code, 0, renamed.errors)
+      assert.include(renamed.errors, "Answers to the same questions in pool are not paid for again.")
+      assert.deepStrictEqual([calls(), results().extent.paidUsd], [320, paidUsd])
+      const dearer = ["--pool", pool, "--price", "adder:sums=2/2,painter:colours=10/20", "--max-cost", "3"]
+      const repriced = await ask("pool", "record", "renamed.jsonl", ...dearer, "--samples", "2")
+      assert.strictEqual(repriced.code, 2, repriced.errors)
+      assert.match(
+        repriced.errors,
+        /different price of adder:sums \(.*"inputPerMillion":1,.*now .*"inputPerMillion":2,/
+      )
       assert.strictEqual(calls(), 320)
 
       const untrained = await ask("pool", "verdict", "pool")
@@ -162,6 +177,9 @@ describe.concurrent("a Conductor for one's own pool", () => {
         '"How many dwarfs are there?": the integer grader rejects the reference answer "seven"'
       )
       assert.include(bad.errors, '"Write f.": the task has no LiveCodeBench tests')
+      const evaluated = await ask("eval", "--benchmark", "bad.jsonl", ...team, "--max-cost", "1")
+      assert.strictEqual(evaluated.code, 2)
+      assert.include(evaluated.errors, "2 questions for which no answer counts as correct")
       const unpriced = await ask("pool", "record", "questions.jsonl", "--pool", pool)
       assert.include(unpriced.errors, "--price adder:sums=0.5/1.5")
       assert.include((await ask("pool", "train", "nowhere")).errors, "Run divisi pool record with --out nowhere")

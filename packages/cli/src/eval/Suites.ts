@@ -165,7 +165,7 @@ const benchmarkOf = (
           )
         }
         return yield* Effect.try({
-          try: () => ({ benchmark: UserBenchmark.make({ file: name, grader: own, format }) }),
+          try: () => ({ benchmark: UserBenchmark.make({ file: name, grader: own, format, sandbox }) }),
           catch: (error) => usage(messageOf(error))
         })
       })

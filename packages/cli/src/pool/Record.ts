@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs"
 import path from "node:path"
 import * as WorkerPool from "@divisi/core/WorkerPool"
+import { ReportFile } from "@divisi/evals"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as ConfigFile from "../config/ConfigFile.ts"
@@ -18,19 +19,17 @@ import { evaluationFlags } from "./evaluationFlags.ts"
 import type { RecordInput } from "./flags.ts"
 import * as HeldOut from "./HeldOut.ts"
 import * as RecordPrice from "./RecordPrice.ts"
-import * as References from "./References.ts"
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`)
 
 const questionsOf = (input: RecordInput) =>
   Effect.gen(function* () {
     const sandbox = yield* Suites.sandbox(input.sandbox)
-    const suite = yield* Suites.one(path.resolve(input.questions), {
+    const { tasks } = yield* Suites.one(path.resolve(input.questions), {
       seed: 0,
       grader: Option.getOrUndefined(input.grader),
       sandbox
     })
-    const { tasks } = suite
     const heldOut = tasks.filter(HeldOut.isHeldOut).length
     const { least } = HeldOut
     if (heldOut < least || tasks.length - heldOut < least) {
@@ -38,18 +37,16 @@ const questionsOf = (input: RecordInput) =>
         `${input.questions} has ${Format.count(tasks.length, "question")}: ${tasks.length - heldOut} for training, and ${heldOut} held out for the verdict. Each part needs at least ${least}. For a useful verdict, use 200 or more questions.`
       )
     }
-    const fallback = Option.getOrUndefined(input.grader)
-    const problem = yield* References.problem(input.questions, tasks, suite.grader, fallback)
-    return problem === undefined ? tasks : yield* usage(problem)
+    return tasks
   })
 
 const poolOf = Effect.fnUntraced(function* (input: RecordInput) {
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   if (RunOptions.isGym(config, { pool: input.pool })) {
-    const why = Option.isNone(input.pool)
-      ? "No workers given"
-      : "The offline workers only answer the gym's own questions"
-    return yield* usage(`${why}. Set --pool, e.g. openai:gpt-5-mini,ollama:qwen3:8b, or a pool in the config.`)
+    const [why, remedy] = Option.isNone(input.pool)
+      ? ["No workers given", "Set --pool"]
+      : ["The gym's workers only answer the gym's own questions", "Choose other workers with --pool"]
+    return yield* usage(`${why}. ${remedy}, e.g. openai:gpt-5-mini,ollama:qwen3:8b, or set a pool in the config.`)
   }
   const limitUsd = Option.getOrUndefined(input.maxCost)
   const resolved = RunOptions.resolvePool(config, input, limitUsd)
@@ -112,7 +109,9 @@ export const record = (input: RecordInput): Effect.Effect<void, Failure> =>
       return
     }
     say(RecordPrice.text(price))
-    if (existsSync(input.out)) say(`Answers in ${input.out} are not paid for again.`)
+    if (existsSync(path.join(input.out, ReportFile.names.journal))) {
+      say(`Answers to the same questions in ${input.out} are not paid for again.`)
+    }
     if (Option.isNone(input.maxCost) && total.mostUsd !== 0) {
       const unpriced = price.filter(({ mostUsd }) => mostUsd === undefined).map(({ worker }) => worker)
       return yield* usage(

@@ -15,6 +15,7 @@ import * as Stream from "effect/Stream"
 import { sha256 } from "../internal/digest.ts"
 import * as Dataset from "./Dataset.ts"
 import { type Row, RowError } from "./Row.ts"
+import * as References from "./references.ts"
 import * as Selection from "./Selection.ts"
 import * as Shots from "./Shots.ts"
 
@@ -49,6 +50,8 @@ export interface Benchmark {
   readonly toTask: (record: Dataset.Record, index: number) => Task.Task | undefined
   /** Returns a warning about a record that is used nevertheless, such as `two options are equal`. */
   readonly oddityOf?: ((record: Dataset.Record) => string | ReadonlyArray<string> | undefined) | undefined
+  /** Returns the reason why no answer to a task can be graded as correct. Loading then fails before any call. */
+  readonly problemOf?: ((task: Task.Task) => Effect.Effect<string | undefined>) | undefined
   /** Returns the reply for a record that is used as a few-shot example. If omitted, the benchmark has no examples. */
   readonly exampleOf?: ((record: Dataset.Record, task: Task.Task) => string) | undefined
   /** The benchmark that examples are taken from. Default: other tasks of the same benchmark. */
@@ -148,14 +151,32 @@ export interface ShotsRecord {
 
 /** Raised if a record is malformed. */
 export class RecordError extends Data.TaggedError("RecordError")<{
-  readonly benchmark: string
+  /** The benchmark to which the file should belong. Omitted for a user's own file. */
+  readonly benchmark?: string | undefined
   readonly file: string
   /** The number of the record, starting at 1. */
   readonly record: number
   readonly detail: string
 }> {
   override get message(): string {
-    return `Record ${this.record} of ${this.file} is not valid for ${this.benchmark}: ${this.detail}. Check that the file belongs to this benchmark.`
+    const record = `Record ${this.record} of ${this.file}`
+    return this.benchmark === undefined
+      ? `${record} cannot be used: ${this.detail}.`
+      : `${record} is not valid for ${this.benchmark}: ${this.detail}. Check that the file belongs to this benchmark.`
+  }
+}
+
+/** Raised if the reference answers of some tasks are not accepted by their own graders. */
+export class ReferencesError extends Data.TaggedError("ReferencesError")<{
+  readonly benchmark: string
+  readonly problems: ReadonlyArray<{ readonly question: string; readonly detail: string }>
+}> {
+  override get message(): string {
+    const { benchmark, problems } = this
+    const some = problems.slice(0, 3).map(({ detail, question }) => `"${References.short(question)}": ${detail}`)
+    const more = problems.length > some.length ? `; and ${problems.length - some.length} more` : ""
+    const questions = problems.length === 1 ? "1 question" : `${problems.length} questions`
+    return `${benchmark} has ${questions} for which no answer counts as correct. ${some.join("; ")}${more}. Correct the answers, or choose another grader. No worker was called.`
   }
 }
 
@@ -164,7 +185,12 @@ export class RecordError extends Data.TaggedError("RecordError")<{
 // -------------------------------------------------------------------------------------------------------------------
 
 /** The reasons why loading a benchmark can fail. */
-export type LoadError = Dataset.DatasetError | RecordError | Selection.SelectionError | Tables.OptionsError
+export type LoadError =
+  | Dataset.DatasetError
+  | RecordError
+  | ReferencesError
+  | Selection.SelectionError
+  | Tables.OptionsError
 
 const filesOf = (benchmark: Benchmark, options: LoadOptions) => {
   const { source } = benchmark
@@ -197,6 +223,10 @@ const gradable = (task: Task.Task | undefined): Task.Task | undefined => {
   return task
 }
 
+/** Returns the name of a benchmark whose records come from elsewhere. A user's own file belongs to no benchmark. */
+const ownerOf = ({ id, source }: Benchmark) =>
+  typeof source === "object" && "dataset" in source ? { benchmark: id } : {}
+
 const taskOf = (benchmark: Benchmark, file: string, record: Row, index: number) =>
   Effect.try({
     try: () => gradable(benchmark.toTask(record, index)),
@@ -204,7 +234,7 @@ const taskOf = (benchmark: Benchmark, file: string, record: Row, index: number) 
   }).pipe(
     Effect.catch((error) =>
       error instanceof RowError
-        ? Effect.fail(new RecordError({ benchmark: benchmark.id, file, record: index + 1, detail: error.message }))
+        ? Effect.fail(new RecordError({ ...ownerOf(benchmark), file, record: index + 1, detail: error.message }))
         : Effect.die(error)
     )
   )
@@ -305,6 +335,19 @@ const select = (benchmark: Benchmark, tasks: ReadonlyArray<Task.Task>, options: 
     })
   })
 
+/** Fails if a reference answer is not accepted by its own grader. */
+const checkReferences = Effect.fnUntraced(function* (
+  { id, problemOf }: Benchmark,
+  tasks: ReadonlyArray<Task.Task>
+): Effect.fn.Return<void, ReferencesError> {
+  const problems: Array<ReferencesError["problems"][number]> = []
+  for (const task of problemOf === undefined ? [] : tasks) {
+    const detail = yield* problemOf!(task)
+    if (detail !== undefined) problems.push({ question: Task.question(task), detail })
+  }
+  if (problems.length > 0) return yield* new ReferencesError({ benchmark: id, problems })
+})
+
 /** Returns the few-shot examples, from the benchmark's split for examples or from files. */
 const examplesOf = (benchmark: Benchmark, options: LoadOptions) =>
   Effect.gen(function* () {
@@ -371,6 +414,7 @@ export const load = (benchmark: Benchmark, options: LoadOptions = {}): Effect.Ef
     const files = yield* filesOf(benchmark, options)
     const { all, notices } = yield* readTasks(benchmark, files)
     const selected = yield* Effect.fromResult(select(benchmark, all, options))
+    yield* checkReferences(benchmark, selected)
     const { shots, tasks } = yield* withShots(benchmark, selected, options)
     const { source } = benchmark
     const isHub = options.files === undefined && typeof source === "object" && "dataset" in source

@@ -14,7 +14,7 @@ export class SelectionError extends Data.TaggedError("SelectionError")<{
     const some = `${this.ids.slice(0, 5).join(", ")}${this.ids.length > 5 ? ", …" : ""}`
     switch (this.reason) {
       case "unknown-ids":
-        return `${this.ids.length} ${this.ids.length === 1 ? "id is" : "ids are"} not in the benchmark: ${some}. Check the list of ids.`
+        return `${this.ids.length} ${this.ids.length === 1 ? "id is" : "ids are"} not in the benchmark: ${some}. Check the ids, or the name of their file.`
       case "overlap":
         return `${this.ids.length} ${this.ids.length === 1 ? "task is" : "tasks are"} in the training data: ${some}. Remove them with \`onOverlap: "drop"\`, or pass the ids to evaluate.`
       case "empty":

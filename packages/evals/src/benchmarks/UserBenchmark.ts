@@ -7,13 +7,14 @@
 import path from "node:path"
 import { Nearest, Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
-import { Graders, LetterGrader, type Verdict } from "@divisi/graders"
+import { Graders, LetterGrader, type Sandbox, type Verdict } from "@divisi/graders"
 import * as Effect from "effect/Effect"
 import { short } from "../internal/digest.ts"
 import type { Graded } from "./Benchmark.ts"
 import { ask, type ChoiceFormat, equalOptions, letterAt, letterReply } from "./choices.ts"
 import * as AnswerOptions from "./options.ts"
 import * as Row from "./Row.ts"
+import * as References from "./references.ts"
 
 /** The file, and properties of the benchmark. */
 export interface Options {
@@ -25,6 +26,8 @@ export interface Options {
   readonly grader?: string | Verdict.AnswerGrader | undefined
   /** The answer format for rows with options: the letter on the last line (default), or in tags. */
   readonly format?: ChoiceFormat | undefined
+  /** The sandbox for generated programs. Default: `Sandboxes.shared`. */
+  readonly sandbox?: Sandbox.Sandbox | undefined
   readonly licence?: string | undefined
   /** Whether its questions must not be published. */
   readonly isConfidential?: boolean | undefined
@@ -36,18 +39,18 @@ const table = Tables.table(
     id: Tables.name,
     grader: Tables.either(Tables.name, Tables.madeBy("a grader", "grade")),
     format: Tables.oneOf("line", "tags"),
+    sandbox: Tables.madeBy("a sandbox", "run"),
     licence: Tables.name,
     isConfidential: Tables.flag
   } satisfies Tables.ShapeOf<Options>,
   { required: ["file"] }
 )
 
-const graderOf = (grader: string | Verdict.AnswerGrader): Verdict.AnswerGrader | undefined =>
-  typeof grader === "string" ? Graders.named(grader) : grader
-
 const checkGrader = (name: string): string => {
   if (Graders.named(name) === undefined) {
-    throw new Row.RowError(`unknown grader "${name}"; available graders: ${Graders.names.join(", ")}`)
+    const meant = Nearest.nearest(name, Graders.names)
+    const suggestion = meant === undefined ? "" : ` Did you mean "${meant}"?`
+    throw new Row.RowError(`unknown grader "${name}".${suggestion} Available graders: ${Graders.names.join(", ")}`)
   }
   return name
 }
@@ -58,17 +61,15 @@ const letterGraders = ["letter", "letter-paper"]
 const lettersOf = ({ metadata }: Task.Task): string =>
   Array.isArray(metadata?.options) ? metadata.options.map((_, index) => letterAt(index)).join("") : ""
 
-/** Grades each task with the grader specified in its record, and options by letter. */
-const dispatch = (fallback: Verdict.AnswerGrader, isOwn: boolean): Verdict.AnswerGrader => ({
-  ...fallback,
-  grade: (task, answer) =>
-    Effect.suspend(() => {
-      const named = graderOf(String(task.metadata?.grader ?? ""))
-      const letters = lettersOf(task)
-      const isByLetter = letters !== "" && named === undefined && !isOwn && !letterGraders.includes(fallback.name)
-      return (named ?? (isByLetter ? LetterGrader.make({ letters }) : fallback)).grade(task, answer)
-    })
-})
+/** Returns the grader of each task: the one specified in its record, or one for letters if it has options. */
+const graderOf =
+  (fallback: Verdict.AnswerGrader, { grader, sandbox }: Options) =>
+  (task: Task.Task): Verdict.AnswerGrader => {
+    const named = Graders.named(String(task.metadata?.grader ?? ""), sandbox)
+    const letters = lettersOf(task)
+    const isByLetter = letters !== "" && typeof grader !== "object" && !letterGraders.includes(fallback.name)
+    return named ?? (isByLetter ? LetterGrader.make({ letters }) : fallback)
+  }
 
 const fields = ["question", "answer", "id", "system", "subject", "grader", "options", "choices"]
 
@@ -119,12 +120,12 @@ const answerOf = (row: Row.Row): string => {
  */
 export const make = (options: Options): Graded => {
   Tables.check("UserBenchmark.make", options, table)
-  const fallback = graderOf(options.grader ?? "text")
+  const { format = "line", grader = "text", sandbox } = options
+  const fallback = typeof grader === "string" ? Graders.named(grader, sandbox) : grader
   if (fallback === undefined) {
-    throw new Error(`Unknown grader "${options.grader}". Available graders: ${Graders.names.join(", ")}.`)
+    throw new Error(`Unknown grader "${grader}". Available graders: ${Graders.names.join(", ")}.`)
   }
-  const { format = "line" } = options
-  const isOwn = typeof options.grader === "object"
+  const graderFor = graderOf(fallback, options)
   const id = options.id ?? path.basename(options.file).replace(/\.(?:jsonl?|parquet)(?:\.gz)?$/, "")
   return {
     id,
@@ -134,10 +135,15 @@ export const make = (options: Options): Graded => {
     isConfidential: options.isConfidential,
     stratum: "subject",
     prompt: format === "line" ? "as given" : `as given/${format}`,
-    grader: dispatch(fallback, isOwn),
+    grader: { ...fallback, grade: (task, answer) => Effect.suspend(() => graderFor(task).grade(task, answer)) },
+    // Judges and graders of the user's own are not checked: they may cost money or compare in another way.
+    problemOf: (task) => {
+      const grader = graderFor(task)
+      return grader === Graders.named(grader.name, sandbox) ? References.problemOf(task, grader) : Effect.undefined
+    },
     oddityOf: (record) => {
       const options = AnswerOptions.read(record)
-      const grader = graderOf(Row.optionalText(record, "grader") ?? "") ?? fallback
+      const grader = Graders.named(Row.optionalText(record, "grader") ?? "", sandbox) ?? fallback
       const oddities = options === undefined ? [grader.oddityOf?.(answerOf(record))] : [equalOptions(options.texts)]
       return [...unread(record), ...oddities.filter((oddity) => oddity !== undefined)]
     },
