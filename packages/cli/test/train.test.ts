@@ -38,7 +38,7 @@ describe.concurrent("divisi train", () => {
     ["no run to go on with", ["train", "resume", "nowhere"], "nowhere contains no training run"],
     ["no run to report", ["train", "report", "nowhere"], "No training run in nowhere"],
     ["no format", ["train", "export", "nowhere", "--out", "x"], "--to"],
-    ["no iterations", [...short.slice(0, -1), "0"], "Expected a whole number of at least 1"]
+    ["no iterations", [...short.slice(0, -1), "0"], "Expected a whole number from 1 to 1000000"]
   ] as const) {
     it(`calls ${what} wrong usage, in a sentence and without a stack`, () =>
       inFolder(async (cwd) => {

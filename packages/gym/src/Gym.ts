@@ -76,6 +76,9 @@ const drawsPerSeed = 200
 
 const tenth = (question: string): number => Math.abs(Hash.string(question)) % 10
 
+/** Number of consecutive seeds without a new question after which no more are expected. */
+const mostFruitless = 5_000
+
 type Drawn = Composite.Composite & Pick<Metadata<AnyFamilyName>, "family" | "difficulty">
 
 const single = (draw: Draw.Draw, choice: ReadonlyArray<AnyFamilyName>, difficulty: Difficulty): Drawn => {
@@ -140,7 +143,8 @@ const firstSeed = ({ seed = 0, split }: Options): number => {
 }
 
 /**
- * Generates an endless stream of tasks from a split, without duplicate questions.
+ * Generates a stream of tasks from a split, without duplicate questions. The stream ends once 5,000 seeds in a row
+ * yield no new question.
  *
  * **Example**
  *
@@ -157,11 +161,13 @@ export function* stream(options: Omit<Options, "count">): Generator<Task.Task, v
   const { from, to } = seedRanges[options.split]
   const asked = new Set<string>()
   const first = firstSeed({ ...options, count: 0 })
-  for (let offset = 0; offset < to - from; offset++) {
+  let last = 0
+  for (let offset = 0; offset < to - from && offset - last < mostFruitless; offset++) {
     const seed = from + ((first - from + offset) % (to - from))
     const task = taskOf(seed, { ...options, count: 0 })
     if (task === undefined || asked.has(Task.question(task))) continue
     asked.add(Task.question(task))
+    last = offset
     yield task
   }
 }

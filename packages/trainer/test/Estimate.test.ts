@@ -124,6 +124,16 @@ describe("an estimate", () => {
     ])
   })
 
+  it("takes bounded time for any number of iterations", () => {
+    const of = (iterations: number) =>
+      Estimate.make(options({ config: config([phase({ iterations })]), simulations: 3 })).calls.median
+    assert.strictEqual(
+      Estimate.make(options({ config: config([phase({ iterations: 1e12 })]) })).iterations.median,
+      1e12
+    )
+    assert.approximately(of(1e12) / of(1e4), 1e8, 3e7)
+  })
+
   it("stops where the run would stop", () => {
     const estimate = Estimate.make(options({ config: config([phase()], { maxCostUsd: 0.1 }) }))
     assert.isAbove(estimate.stopped, 0.95)

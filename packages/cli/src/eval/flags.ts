@@ -4,7 +4,7 @@ import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
-import { choice, cost, seed, text, timeout, toggle, whole } from "../invocation/flags.ts"
+import { choice, cost, large, seed, text, timeout, toggle, whole } from "../invocation/flags.ts"
 import { conductorFlags, profiles } from "../team/flags.ts"
 import { maxMissing } from "./NotMeasured.ts"
 
@@ -173,8 +173,10 @@ export const evalFlags = {
   ),
   seed,
   questionCost: cost("question-cost", "Maximum cost of one answer, in USD, for every policy"),
-  maxOutputTokens: whole("max-output-tokens", 1).pipe(
-    Flag.withDescription("Maximum tokens per call, including reasoning (default: the worker's limit, otherwise 4096)"),
+  maxOutputTokens: large("max-output-tokens", 1).pipe(
+    Flag.withDescription(
+      "Maximum tokens per call, including reasoning (default: the worker's limit; otherwise the model's, up to 8192, or 4096 if it is unknown)"
+    ),
     Flag.optional
   ),
   maxMissing,

@@ -16,13 +16,9 @@ const show = (task: Task.Task): string => {
 /** Generates tasks and prints them. */
 export const sample = Effect.fnUntraced(function* (input: SampleInput): Effect.fn.Return<void, Failure> {
   const family = yield* OfflineGym.familyOf(input.family)
-  const tasks = yield* OfflineGym.tasks({
-    split: input.split,
-    count: input.count,
-    seed: Option.getOrElse(input.seed, () => 0),
-    family
-  })
-  yield* Effect.sync(() => {
-    for (const task of tasks) stdout.write(`${input.json ? JSON.stringify(task) : show(task)}\n`)
+  const { count, json, split } = input
+  const seed = Option.getOrElse(input.seed, () => 0)
+  yield* OfflineGym.eachTask({ split, count, seed, family }, (task) => {
+    stdout.write(`${json ? JSON.stringify(task) : show(task)}\n`)
   })
 })

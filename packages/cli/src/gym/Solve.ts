@@ -95,8 +95,8 @@ const measure = Effect.fnUntraced(function* (input: SolveInput): Effect.fn.Retur
     toolAccess: Option.getOrElse(input.toolAccess, () => config.toolAccess)
   }
   const seed = Option.getOrElse(input.seed, () => 0)
-  const suite = yield* Suites.one("gym", { limit: input.tasks, seed, split: input.split, family })
   const policies = yield* contenders(input, config, pool)
+  const suite = yield* Suites.one("gym", { limit: input.tasks, seed, split: input.split, family })
   if (Option.isNone(input.policy) && config.policy !== undefined && config.policy !== "all") {
     process.stderr.write(
       `divisi: measuring the config's policy, ${policies[0]!.policy.name}. Choose another with --policy.\n`

@@ -63,7 +63,7 @@ const verifiers = Command.make("verifiers", verifiersFlags, (input) =>
   Command.withDescription(
     "Write a Python package with the gym as an environment for Prime Intellect's verifiers, for training with prime-rl."
   ),
-  Command.withShortDescription("Write a Python package for verifiers"),
+  Command.withShortDescription("Write a Python package for the verifiers library"),
   Command.withExamples([
     { command: "divisi gym verifiers divisi-gym", description: "Then: uv pip install -e divisi-gym" }
   ])

@@ -40,6 +40,8 @@ const textOf = (error: CliError.CliError, doc: HelpDoc): string => {
         /Expected: (".*")$/s,
         (_, choices: string) => `Expected one of ${choices.replaceAll(" | ", ", ")}`
       )
+      if (message.endsWith("Expected an integer") && /^[+-]?\d+$/.test(error.value))
+        return message.replace(/Expected an integer$/, `Expected a whole number up to ${Number.MAX_SAFE_INTEGER}.`)
       const [framework] = Object.keys(expectations).filter((text) => message.endsWith(text))
       const worded = framework === undefined ? message : message.replace(framework, expectations[framework]!)
       return /[.!?]$/.test(worded) ? worded : `${worded}.`

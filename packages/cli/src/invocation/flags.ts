@@ -18,15 +18,21 @@ export const journal = text(
   "File where runs are stored (default: DIVISI_RUNS, or runs.sqlite in your data folder)"
 )
 
-/** Creates an optional integer flag with a minimum value. */
-export const whole = (name: string, least: number) =>
+/** Maximum of flags that count something, such as tasks or iterations. */
+const mostCounted = 1_000_000
+
+/** Creates an integer flag with a minimum and a maximum value. */
+export const whole = (name: string, least: number, most = mostCounted) =>
   Flag.Int(name).pipe(
     Flag.filter(
-      (value) => value >= least && value <= Number.MAX_SAFE_INTEGER,
-      () => `Expected a whole number of at least ${least}`
+      (value) => value >= least && value <= most,
+      () => `Expected a whole number from ${least} to ${most}`
     ),
     Flag.withMetavar("<number>")
   )
+
+/** Creates an integer flag without a practical maximum, such as a seed or a number of tokens. */
+export const large = (name: string, least: number) => whole(name, least, Number.MAX_SAFE_INTEGER)
 
 /** Creates a flag with a fixed set of values. */
 export const choice = <const Values extends ReadonlyArray<string>>(name: string, values: Values) =>
@@ -49,7 +55,7 @@ export const toggle = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withDefault(false), Flag.withDescription(description))
 
 /** `--seed`: the seed for all random choices. */
-export const seed = whole("seed", 0).pipe(
+export const seed = large("seed", 0).pipe(
   Flag.withDescription("Random seed; the same seed reproduces the run"),
   Flag.optional
 )

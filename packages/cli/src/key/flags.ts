@@ -3,7 +3,7 @@ import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
-import { config as configFlag, cost, text, toggle, whole } from "../invocation/flags.ts"
+import { config as configFlag, cost, large, text, toggle } from "../invocation/flags.ts"
 
 /** The file that contains the keys. Also a flag of `divisi serve`. */
 export const keys = text("keys", "<file>", "File of API keys (default: DIVISI_KEYS, or keys.json in your data folder)")
@@ -64,11 +64,11 @@ const allowedFlags = (withDefaults: boolean) => {
     maxCostPerDay: cost("max-cost-per-day", "Maximum spending per UTC day, in USD; never exceeded"),
     maxCostPerMonth: cost("max-cost-per-month", "Maximum spending per UTC month, in USD; never exceeded"),
     maxCost: cost("max-cost", "Maximum total spending, in USD; never exceeded"),
-    requestsPerMinute: whole("requests-per-minute", 1).pipe(
+    requestsPerMinute: large("requests-per-minute", 1).pipe(
       Flag.withDescription("Maximum number of requests per minute"),
       Flag.optional
     ),
-    tokensPerMinute: whole("tokens-per-minute", 1).pipe(
+    tokensPerMinute: large("tokens-per-minute", 1).pipe(
       Flag.withDescription("Maximum number of input and output tokens per minute"),
       Flag.optional
     ),

@@ -3,7 +3,7 @@ import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { evalFlags } from "../eval/flags.ts"
-import { cost, duration, text, timeout, toggle, whole } from "../invocation/flags.ts"
+import { cost, duration, large, text, timeout, toggle, whole } from "../invocation/flags.ts"
 import { conductorFlags } from "../team/flags.ts"
 
 export const checkFlags = {
@@ -51,8 +51,10 @@ export const recordFlags = {
   ),
   maxCost: cost("max-cost", "Maximum total cost, in USD; never exceeded. Required unless all workers are free"),
   maxTime: duration("max-time", "Maximum duration; rerun the same command to continue"),
-  maxOutputTokens: whole("max-output-tokens", 1).pipe(
-    Flag.withDescription("Maximum tokens per answer (default: the worker's limit, otherwise 4096)"),
+  maxOutputTokens: large("max-output-tokens", 1).pipe(
+    Flag.withDescription(
+      "Maximum tokens per answer (default: the worker's limit; otherwise the model's, up to 8192, or 4096 if it is unknown)"
+    ),
     Flag.optional
   ),
   temperature: evalFlags.temperature,

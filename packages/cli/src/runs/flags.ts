@@ -3,7 +3,7 @@ import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Struct from "effect/Struct"
-import { age, choice, config, cost, journal, text, toggle, whole } from "../invocation/flags.ts"
+import { age, choice, config, cost, journal, large, text, toggle, whole } from "../invocation/flags.ts"
 import { flags as runFlags } from "../run/flags.ts"
 
 /**
@@ -118,7 +118,7 @@ export const compareFlags = {
 export const deleteFlags = {
   ids: Argument.String("id").pipe(Argument.withDescription("Ids of runs, or id prefixes"), Argument.variadic()),
   olderThan: age("older-than", "Delete runs that have not changed for this long, e.g. 30d"),
-  maxMegabytes: whole("max-megabytes", 0).pipe(
+  maxMegabytes: large("max-megabytes", 0).pipe(
     Flag.withDescription("Delete the oldest runs until at most this many megabytes remain"),
     Flag.optional
   ),

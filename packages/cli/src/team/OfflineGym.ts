@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { Config } from "../config.ts"
-import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
 
 /** The families accepted by `--family`. */
 export const families: ReadonlyArray<string> = [...Family.names, ...Family.toolNames, "composite"]
@@ -75,21 +75,39 @@ export interface TaskOptions {
   readonly family?: string | undefined
 }
 
+/** Number of tasks that are generated before signals and timers are handled. */
+const tasksAtOnce = 64
+
+/** Generates gym tasks and passes each to a function. Fails if there are fewer tasks than requested. */
+export const eachTask = Effect.fnUntraced(function* (
+  { count, family, seed, split }: TaskOptions,
+  use: (task: Task) => void
+): Effect.fn.Return<void, Failure> {
+  const stream = Gym.stream({
+    split,
+    seed,
+    having: toolFamily(family),
+    composites: family === "composite" ? 1 : undefined,
+    families: Family.names.some((name) => name === family) ? Family.names.filter((name) => name === family) : undefined
+  })
+  for (let made = 0; made < count; made++) {
+    const { done, value } = stream.next()
+    if (done === true) {
+      return yield* usage(`The ${split} split has only ${made} such tasks, but ${count} were requested.`)
+    }
+    use(value)
+    if (made % tasksAtOnce === 0) yield* Effect.yieldNow
+  }
+})
+
 /** Generates gym tasks. Fails if there are fewer tasks than requested. */
-export const tasks = ({ count, family, seed, split }: TaskOptions): Effect.Effect<ReadonlyArray<Task>, Failure> =>
-  Effect.try({
-    try: () =>
-      Gym.tasks({
-        split,
-        count,
-        seed,
-        having: toolFamily(family),
-        composites: family === "composite" ? 1 : undefined,
-        families: Family.names.some((name) => name === family)
-          ? Family.names.filter((name) => name === family)
-          : undefined
-      }),
-    catch: (error) => usage(messageOf(error))
+export const tasks = (options: TaskOptions): Effect.Effect<ReadonlyArray<Task>, Failure> =>
+  Effect.suspend(() => {
+    const made: Array<Task> = []
+    return Effect.as(
+      eachTask(options, (task) => void made.push(task)),
+      made
+    )
   })
 
 /** Grades answers to gym tasks. */

@@ -1,7 +1,7 @@
 /** Flags that select the team: pool, prices, tools and policy. Each command lists the flags used most often first. */
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
-import { choice, config, duration, seed, text, toggle, whole } from "../invocation/flags.ts"
+import { choice, config, duration, large, seed, text, toggle, whole } from "../invocation/flags.ts"
 import * as Prices from "../vendors/Prices.ts"
 
 /** Flags that select the workers. Also used by `divisi gym solve`. */
@@ -9,7 +9,7 @@ export const conductorFlags = {
   pool: text(
     "pool",
     "<ids>",
-    "Workers of the team, in order, e.g. openai:gpt-5,ollama:qwen3:8b. Prefix ids with - to exclude workers: -a,-b"
+    "Workers of the team, e.g. openai:gpt-5,ollama:qwen3:8b. Prefix ids with - to exclude workers: -a,-b"
   ),
   price: Flag.String("price").pipe(
     Flag.filterMap(
@@ -99,7 +99,7 @@ export const moreTeamFlags = {
   ),
   profiles,
   seed,
-  maxOutputTokens: whole("max-output-tokens", 1).pipe(
+  maxOutputTokens: large("max-output-tokens", 1).pipe(
     Flag.withDescription("Maximum tokens per answer, including reasoning (default: the worker's limit)"),
     Flag.optional
   ),

@@ -2,7 +2,7 @@
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { choice, config as configFlag, cost, text, toggle, whole } from "../invocation/flags.ts"
+import { choice, config as configFlag, cost, large, text, toggle, whole } from "../invocation/flags.ts"
 
 const folder = Argument.String("run").pipe(Argument.withDescription("Folder of the training run"))
 
@@ -26,7 +26,7 @@ const json = toggle("json", "Print the events of the run as JSON Lines")
 export const flags = {
   recipe: text("recipe", "<name>", "Recipe from the config, or a built-in one"),
   out: text("out", "<folder>", "Folder of the training run (default: runs/<recipe>, or the next free name)"),
-  seed: whole("seed", 0).pipe(Flag.withDescription("Random seed (default 1)"), Flag.optional),
+  seed: large("seed", 0).pipe(Flag.withDescription("Random seed (default 1)"), Flag.optional),
   iterations: whole("iterations", 1).pipe(
     Flag.withDescription("Iterations of each reinforcement learning phase (default: the recipe's)"),
     Flag.optional

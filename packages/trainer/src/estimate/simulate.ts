@@ -106,6 +106,9 @@ const perMillion = 1_000_000
 /** Maximum number of rollouts sampled per iteration. Their mean is used for all rollouts of the iteration. */
 const mostDrawn = 24
 
+/** Maximum number of simulated parts of a phase. Longer phases are simulated several iterations at a time. */
+const mostSimulated = 1_000
+
 const meanOf = (pool: ReadonlyArray<Priced>, count: number, draw: Seed.Draw): Priced => {
   const drawn = Array.from(
     { length: Math.min(mostDrawn, Math.max(1, Math.round(count))) },
@@ -178,24 +181,25 @@ const addRollouts = (
   total.workerSeconds += working
 }
 
-const addIteration = (
+/** Adds some iterations of a phase, as one, to the total. */
+const addIterations = (
   total: Total,
   options: Options,
   unknowns: Unknowns,
   pool: ReadonlyArray<Priced>,
   phase: GrpoConfig,
-  progress: number,
+  { iterations, progress }: Pick<Amounts, "progress"> & { readonly iterations: number },
   draw: Seed.Draw
 ): void => {
   const { zeroVariance } = phase.advantage
   const extra = zeroVariance.type === "resample" ? zeroVariance.maxExtra * unknowns.resampling : 0
   const rounds = 1 + phase.recursion.share * phase.recursion.rounds * unknowns.recursion
-  const groups = phase.questions * (1 + extra) * rounds
+  const groups = iterations * phase.questions * (1 + extra) * rounds
   const concurrency = Math.max(1, phase.rollouts.runConcurrency)
   const rollouts = groups * phase.groupSize
-  const trained = phase.questions * phase.groupSize * rounds
+  const trained = iterations * phase.questions * phase.groupSize * rounds
   addRollouts(total, options, unknowns, pool, { groups, rollouts, trained, progress, concurrency }, draw)
-  addEvaluations(total, options, unknowns, pool, { iterations: 1, progress, concurrency }, draw)
+  addEvaluations(total, options, unknowns, pool, { iterations, progress, concurrency }, draw)
 }
 
 /** Adds iterations, and the held-out evaluations that are due during them, to the total. */
@@ -266,10 +270,13 @@ export const simulate = (options: Options, seed: number): Total => {
   for (const phase of config.phases) {
     if (phase.type === "warm-start") addWarmStart(total, options, unknowns, pool, phase, draw)
     else {
-      for (let iteration = 0; iteration < phase.iterations; iteration++) {
+      const atOnce = Math.ceil(phase.iterations / mostSimulated)
+      for (let before = 0; before < phase.iterations; before += atOnce) {
         if (total.workerUsd + total.engineUsd >= limit) return { ...total, isStopped: true }
-        addIteration(total, options, unknowns, pool, phase, done / Math.max(1, all - 1), draw)
-        done += 1
+        const iterations = Math.min(atOnce, phase.iterations - before)
+        const progress = done / Math.max(1, all - 1)
+        addIterations(total, options, unknowns, pool, phase, { iterations, progress }, draw)
+        done += iterations
       }
     }
   }
