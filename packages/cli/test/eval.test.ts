@@ -88,7 +88,7 @@ describe("divisi eval", () => {
       expect(await wrong("--benchmark", "no.jsonl")).toEqual({ code: 2, errors: expect.stringContaining("no.jsonl") })
       expect(await wrong("--ids", "none")).toEqual({
         code: 2,
-        errors: expect.stringContaining("Cannot read the tasks")
+        errors: expect.stringContaining("--ids: 1 of the ids are not among")
       })
       expect(readdirSync(cwd)).toEqual([])
     }))

@@ -30,7 +30,7 @@ export const read = (file: string): Effect.Effect<ReadonlyArray<string | Task.Ta
 
 /** Returns the ids in a comma-separated list or in a file. */
 export const ids = (given: string): Effect.Effect<ReadonlyArray<string>, Failure> =>
-  existsSync(given) || !given.includes(",") ? ofFile(given) : Effect.succeed(Suites.listOf(given))
+  existsSync(given) ? ofFile(given) : Effect.succeed(Suites.listOf(given))
 
 const ofFile = (file: string): Effect.Effect<ReadonlyArray<string>, Failure> =>
   Effect.map(read(file), (entries) => entries.map((entry) => (typeof entry === "string" ? entry : entry.id)))

@@ -10,7 +10,7 @@ import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { Config } from "../config.ts"
-import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { type Failure, usage } from "../invocation/Failure.ts"
 import * as OptionalPackage from "../invocation/OptionalPackage.ts"
 import * as Prices from "../vendors/Prices.ts"
 import type { Asked } from "./RecipeFile.ts"
@@ -32,9 +32,9 @@ export const describe = (config: Config): string =>
   ].join("\n")
 
 const wrong = (recipe: string, error: unknown): Failure =>
-  failed(`Cannot use the recipe ${recipe}: ${OptionalPackage.explain(error)}`)
+  usage(`Cannot use the recipe ${recipe}: ${OptionalPackage.explain(error)}`)
 
-const find = (config: Config, { engine, recipe: name }: Asked): Effect.Effect<Recipe, Failure> => {
+const find = (config: Config, { baseModel, engine, recipe: name }: Asked): Effect.Effect<Recipe, Failure> => {
   const own = config.recipes?.[name]
   if (own !== undefined) return Effect.succeed(own)
   const known: Known | undefined = Object.hasOwn(recipes, name) ? recipes[name as keyof typeof recipes] : undefined
@@ -45,6 +45,9 @@ const find = (config: Config, { engine, recipe: name }: Asked): Effect.Effect<Re
         `The recipe ${name} does not support the engine "${engine}". Supported engines: ${known.engines.join(", ")}.`
       )
     )
+  }
+  if (baseModel !== undefined && !known.takesBaseModel) {
+    return Effect.fail(usage(`The recipe ${name} does not use --base-model. Omit it.`))
   }
   return Effect.tryPromise({ try: known.load, catch: (error) => wrong(name, error) })
 }
@@ -103,7 +106,7 @@ export const prepare = (
     const training = Effect.isEffect(made.training) ? yield* Effect.mapError(made.training, explain) : made.training
     const missing = parts.find((part) => training?.[part] === undefined)
     if (missing !== undefined) {
-      return yield* failed(`The recipe ${asked.recipe} does not return \`${missing}\`, which is required.`)
+      return yield* usage(`The recipe ${asked.recipe} does not return \`${missing}\`, which is required.`)
     }
     yield* Effect.try({
       try: () => Options.check(`The recipe ${asked.recipe}`, training, table),
