@@ -30,6 +30,7 @@ const base = { version: 1, learningRate: 3e-4, gradientNorm: 0.4321, tokens: { c
 const warm = (iteration: number) =>
   event({
     type: "iteration-finished",
+    costUsd: 0,
     metrics: {
       ...base,
       type: "warm-start",
@@ -50,6 +51,7 @@ const kind = { rollouts: 8, rewardMean: 0.7, parsed: 1, correct: 0.5, steps: 1.5
 const learned = (iteration: number, rewardMean: number) =>
   event({
     type: "iteration-finished",
+    costUsd: 0.1 * (iteration - 19),
     metrics: {
       ...base,
       type: "grpo",
@@ -163,6 +165,19 @@ describe("training in plain lines", () => {
   })
 })
 
+describe("the cost of a resumed run", () => {
+  it("is the total paid, and the end also shows what the stored iterations cost", () => {
+    const resumed = { ...learned(21, 0.75), costUsd: 0.26 } as TrainingEvent.TrainingEvent
+    const view = fold([...run.slice(0, -2), resumed])
+    assert.include(TrainLines.plain(view, resumed).join(""), "$0.26 of $2.00")
+    const ended = event({ type: "training-finished", ending: { type: "finished" }, iteration: 22, costUsd: 0.26 })
+    assert.include(
+      TrainLines.ending(TrainView.apply(view, ended)!).join(""),
+      "22 iterations, $0.26 paid ($0.20 for the stored iterations)."
+    )
+  })
+})
+
 describe("what is left of a phase", () => {
   it("goes by its last ten iterations, and not by those of another phase", () => {
     const view = fold(run)
@@ -180,6 +195,7 @@ describe("plans that collapse to one shape", () => {
       const { metrics } = learned(20 + at, 0.7) as { readonly metrics: Metrics.GrpoMetrics }
       const next = event({
         type: "iteration-finished",
+        costUsd: metrics.costUsd,
         metrics: { ...metrics, correct, shapes: { entropy: share < 1 ? 0.1 : 0, most, share } }
       })
       view = TrainView.apply(view, next)

@@ -41,7 +41,12 @@ export type TrainingEvent = { readonly at: number } & (
       readonly total: number
       readonly costUsd: number
     }
-  | { readonly type: "iteration-finished"; readonly metrics: Metrics }
+  | {
+      readonly type: "iteration-finished"
+      readonly metrics: Metrics
+      /** Total paid so far, in USD. Unlike `metrics.costUsd`, it includes work that was repeated after a crash. */
+      readonly costUsd: number
+    }
   | { readonly type: "checkpoint-saved"; readonly iteration: number; readonly isBest: boolean }
   | {
       readonly type: "training-finished"

@@ -11,7 +11,7 @@ const recorded = (all: ReadonlyArray<Metrics>) => {
   const program = Effect.gen(function* () {
     const listener = yield* Telemetry.listener
     listener({ type: "training-started", at: 0, config: { name: "mine" } } as TrainingEvent)
-    for (const metrics of all) listener({ type: "iteration-finished", at: 0, metrics })
+    for (const metrics of all) listener({ type: "iteration-finished", at: 0, metrics, costUsd: metrics.costUsd })
     return yield* Metric.snapshot
   })
   return Effect.runSync(Effect.provideService(program, Metric.MetricRegistry, new Map()))

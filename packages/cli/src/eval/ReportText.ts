@@ -77,8 +77,16 @@ const scores = (report: Report, columns: number): string => {
   return fitting([head, ...all], columns, 1 + benchmarks.length + (isMany ? 1 : 0))
 }
 
-/** Describes the minimum detectable difference for the reference policy. */
-const detectable = ({ cells, config }: Report): ReadonlyArray<string> => {
+/** Formats the detectable differences of a benchmark: those of its comparisons, or an estimate if it has none. */
+const differences = ({ comparisons }: Report, benchmark: string, estimate: number): string => {
+  const found = comparisons.flatMap((one) => (one.benchmark === benchmark ? (one.minimumDetectable ?? []) : []))
+  const [low, high] = found.length === 0 ? [estimate, estimate] : [Math.min(...found), Math.max(...found)]
+  return percent(low) === percent(high) ? percent(low) : `${percent(low)} to ${percent(high)}`
+}
+
+/** Describes the minimum detectable difference between the reference policy and the others. */
+const detectable = (report: Report): ReadonlyArray<string> => {
+  const { cells, config } = report
   const reference = config.policies[0]?.name
   return cells
     .filter(({ policy }) => policy === reference)
@@ -86,7 +94,7 @@ const detectable = ({ cells, config }: Report): ReadonlyArray<string> => {
       score.minimumDetectable === null
         ? [`${benchmark}: ${Format.count(score.questions, "question")}, too few to detect a difference`]
         : [
-            `${benchmark}: ${Format.count(score.questions, "question")}; can detect a difference of ${percent(score.minimumDetectable)} points between ${reference} and another policy (80% power)`
+            `${benchmark}: ${Format.count(score.questions, "question")}; can detect a difference of ${differences(report, benchmark, score.minimumDetectable)} points between ${reference} and another policy (80% power)`
           ]
     )
 }

@@ -197,10 +197,16 @@ const advice = (view: TrainView): ReadonlyArray<string> => {
       ]
 }
 
+/** Returns the total paid, and what the stored iterations cost if others were repeated after a stop. */
+const paidText = (view: TrainView): string => {
+  const [paid, stored] = [view.costUsd, view.last?.costUsd ?? view.costUsd].map((usd) => Format.cost(usd, isPlay(view)))
+  return paid === stored ? paid! : `${paid} paid (${stored} for the stored iterations)`
+}
+
 /** Describes how a run ended and what to do next. */
 export const ending = (view: TrainView): ReadonlyArray<string> => {
   const { folder, iteration, iterations, ending, unlearned } = view
-  const done = `${Format.count(iteration, "iteration")}, ${Format.cost(view.costUsd, isPlay(view))}`
+  const done = `${Format.count(iteration, "iteration")}, ${paidText(view)}`
   const report = `Write a report with \`divisi train report ${quoted(folder)}\`.`
   if (ending === undefined || ending.type === "stopped") {
     return [

@@ -26,6 +26,7 @@ export interface TrainView {
   /** Durations of the most recent iterations in this phase, in seconds. */
   readonly seconds: ReadonlyArray<number>
   readonly costs: ReadonlyArray<number>
+  /** Total paid for the run, in USD, including work that was repeated. */
   readonly costUsd: number
   /** Number of saved iterations. */
   readonly saved: number | undefined
@@ -68,7 +69,7 @@ const sameShape = ({ same }: TrainView, metrics: Metrics.Metrics): TrainView["sa
   return { shape, iterations: same?.shape === shape ? same.iterations + 1 : 1 }
 }
 
-const addIteration = (view: TrainView, metrics: Metrics.Metrics): TrainView => ({
+const addIteration = (view: TrainView, metrics: Metrics.Metrics, costUsd: number): TrainView => ({
   ...view,
   iteration: metrics.iteration + 1,
   phase: view.phase && { ...view.phase, done: metrics.phaseIteration + 1 },
@@ -82,7 +83,7 @@ const addIteration = (view: TrainView, metrics: Metrics.Metrics): TrainView => (
     (metrics.type === "grpo" ? metrics.iterationCostUsd : 0) + (metrics.engineCostUsd ?? 0),
     recent
   ),
-  costUsd: metrics.costUsd
+  costUsd
 })
 
 /** Returns the view after an event. `undefined` until the run has started. */
@@ -97,7 +98,7 @@ export const apply = (view: TrainView | undefined, event: TrainingEvent.Training
     case "group-finished":
       return { ...view, groups: { done: event.done, total: event.total }, costUsd: event.costUsd }
     case "iteration-finished":
-      return addIteration(view, event.metrics)
+      return addIteration(view, event.metrics, event.costUsd)
     case "checkpoint-saved":
       return { ...view, saved: event.iteration }
     case "training-finished":

@@ -270,7 +270,7 @@ export const chartsOf = (metrics: ReadonlyArray<Metrics>, isOverlay = false): Re
     },
     {
       title: "Cost so far",
-      note: "workers and engine",
+      note: "workers and engine, stored iterations",
       unit: "usd",
       isExact: true,
       series: [one("cost", ({ costUsd }) => costUsd)]

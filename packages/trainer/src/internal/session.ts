@@ -173,7 +173,7 @@ export const finish = Effect.fnUntraced(function* (
   const { best, reference, ...standing } = session.standing
   const iteration = standing.iteration + 1
   yield* session.folder.appendMetrics(metrics)
-  yield* session.emit({ type: "iteration-finished", metrics })
+  yield* session.emit({ type: "iteration-finished", metrics, costUsd: spentUsd(session) })
   const score = metrics.evaluation?.[session.parts.bestBy ?? "score"]
   const isBest = score !== undefined && (best === undefined || score > best.score)
   const newBest = isBest ? { iteration, score } : best
