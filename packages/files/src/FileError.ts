@@ -2,6 +2,7 @@
 import path from "node:path"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
+import { partialPattern } from "./internal/partial.ts"
 
 /** The kind of failure. Only `Failed` may be temporary. */
 export type FileErrorReason = "Missing" | "Denied" | "Full" | "Failed"
@@ -67,15 +68,19 @@ export const detailOf = (cause: unknown, named?: string): string => {
       ? `the program ${program} was not found`
       : `the program ${program} cannot be started: ${inWords[code]}`
   }
-  const isNamed = at === undefined || (named !== undefined && path.resolve(at) === path.resolve(named))
-  return isNamed ? inWords[code]! : `${at}: ${inWords[code]}`
+  const target = at?.replace(partialPattern, "")
+  const isNamed = target === undefined || (named !== undefined && path.resolve(target) === path.resolve(named))
+  return isNamed ? inWords[code]! : `${target}: ${inWords[code]}`
 }
 
-const explain = (reason: FileErrorReason, file: string, cause: unknown): string => {
-  const { code, path: at = file } = (isSystemError(cause) ? cause : {}) as Partial<SystemError>
+const explain = (reason: FileErrorReason, tried: string, file: string, cause: unknown): string => {
+  const { code, path: place = file, syscall } = (isSystemError(cause) ? cause : {}) as Partial<SystemError>
+  const at = place.replace(partialPattern, "")
   const isOther = path.resolve(at) !== path.resolve(file)
   switch (reason) {
     case "Missing":
+      if (tried === "written" && code === "ENOENT" && syscall === "open")
+        return `the folder ${path.dirname(at)} does not exist. Create it, or check the path`
       return `${missing}${isOther ? ` (${at})` : ""}. Check the path`
     case "Denied":
       return code === "EROFS"
@@ -97,7 +102,7 @@ export class FileError extends Data.TaggedError("FileError")<{
   readonly cause: unknown
 }> {
   override get message(): string {
-    return `${this.file} cannot be ${this.tried}: ${explain(this.reason, this.file, this.cause)}.`
+    return `${this.file} cannot be ${this.tried}: ${explain(this.reason, this.tried, this.file, this.cause)}.`
   }
 }
 

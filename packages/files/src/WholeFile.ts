@@ -4,12 +4,12 @@
  * A file is written under another name, flushed to disk and renamed. Readers see either the old content or the new
  * content.
  */
-import { randomUUID } from "node:crypto"
 import { existsSync, mkdirSync, statSync } from "node:fs"
 import fs from "node:fs/promises"
 import path from "node:path"
 import * as Effect from "effect/Effect"
 import { type FileError, fromUnknown } from "./FileError.ts"
+import { partialOf, partialPattern } from "./internal/partial.ts"
 import * as OwnerOnly from "./OwnerOnly.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -107,11 +107,6 @@ const placeOf = async (file: string) => {
   })
   return { target, before: await fs.stat(target).catch(() => undefined) }
 }
-
-/** Returns the temporary name of a file being written. A killed process leaves such a file behind. */
-const partialOf = (target: string) => `${target}.${randomUUID()}.partial`
-
-const partialPattern = /\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.partial$/
 
 /** Folders that this process has already cleaned up. */
 const swept = new Set<string>()

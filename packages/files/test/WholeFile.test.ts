@@ -19,6 +19,15 @@ const fresh = () => {
 const beside = (file: string) => fs.readdirSync(path.dirname(file))
 
 describe("a whole file", () => {
+  it.effect("names the folder that does not exist, and not its temporary file", () =>
+    Effect.gen(function* () {
+      const absent = path.join(path.dirname(fresh()), "absent")
+      const error = yield* Effect.flip(WholeFile.write(path.join(absent, "file"), "text"))
+      assert.include(error.message, `the folder ${absent} does not exist. Create it`)
+      assert.notInclude(error.message, ".partial")
+    })
+  )
+
   it.effect("takes texts and bytes, in pieces of any size", () =>
     Effect.gen(function* () {
       const file = fresh()

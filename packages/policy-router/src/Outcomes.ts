@@ -192,18 +192,20 @@ export const read = (
       })
     )
     const questions: Array<GradedQuestion> = []
-    let first: string | undefined
     for (const [index, line] of lines.entries()) {
       const parsed = parse(line)
       if (Result.isSuccess(parsed)) questions.push(parsed.success)
       else {
         const problem = `${file}, outcome ${index + 1}: ${parsed.failure}`
         if (onUnusable === undefined) return yield* Effect.fail(problem)
-        first ??= problem
         Callback.notifyLogged("onUnusable", () => onUnusable(problem))
       }
     }
-    if (questions.length === 0) return yield* Effect.fail(first ?? `${file} holds no outcomes.`)
+    if (questions.length === 0) {
+      return yield* Effect.fail(
+        lines.length === 0 ? `${file} holds no outcomes.` : `${file} holds no outcomes that can be used.`
+      )
+    }
     return merged(questions)
   }).pipe(Effect.mapError((error) => new OutcomesError({ detail: typeof error === "string" ? error : error.message })))
 

@@ -53,11 +53,15 @@ describe("Files of outcomes", () => {
     })
   )
 
-  it.effect("say what is wrong with the first line where none can be used", () =>
+  it.effect("report each line once if none can be used", () =>
     Effect.gen(function* () {
       const file = yield* written("texts.jsonl", [{ ...row, scores: { a: "1" } }, row.question])
-      const { message } = yield* Effect.flip(Outcomes.read(file, { onUnusable: () => {} }))
-      assert.include(message, "outcome 1: Expected number")
+      const problems: Array<string> = []
+      const onUnusable = (problem: string) => void problems.push(problem)
+      const { message } = yield* Effect.flip(Outcomes.read(file, { onUnusable }))
+      assert.lengthOf(problems, 2)
+      assert.include(problems.join(), "outcome 1: Expected number")
+      assert.include(message, "texts.jsonl holds no outcomes that can be used")
     })
   )
 

@@ -56,7 +56,9 @@ export class RunFolderError extends Data.TaggedError("RunFolderError")<{
       case "Locked":
         return `The training run in ${folder} is running in ${Lock.nameOf(reason.holder)}. Wait for it to finish, or stop it.`
       case "Version":
-        return `The training run in ${folder} has version ${JSON.stringify(reason.found)}, but this program supports only version ${version}.`
+        return reason.found === undefined
+          ? `The training run in ${folder} cannot be used: its configuration has no version, so it is damaged. Start another run.`
+          : `The training run in ${folder} has version ${JSON.stringify(reason.found)}, but this program supports only version ${version}. Use the release of Divisi that wrote it.`
       case "Full":
         return `The disk of ${folder} is full. Free some space, then resume the run; it continues from its last checkpoint.`
       case "Failed":

@@ -182,7 +182,7 @@ const flawOf = (config: TrainingConfig, parts: Parts): string | undefined => {
   }
   const unpriced = parts.pool.workers.find(({ pricing }) => pricing === undefined)
   if (config.maxCostUsd !== undefined && unpriced !== undefined) {
-    return `a cost limit cannot be enforced with ${unpriced.id}, because its price is unknown; set its price`
+    return `a cost limit needs a price for every worker, and the price of the worker "${unpriced.id}" is unknown; set its \`pricing\`, or \`prices\` in divisi.config.ts`
   }
   for (const phase of config.phases) {
     const flaw = phaseFlaw(phase, parts)
