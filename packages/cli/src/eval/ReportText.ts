@@ -77,7 +77,7 @@ const scores = (report: Report, columns: number): string => {
   return fitting([head, ...all], columns, 1 + benchmarks.length + (isMany ? 1 : 0))
 }
 
-/** Formats the detectable differences of a benchmark: those of its comparisons, or an estimate if it has none. */
+/** Formats the detectable differences of a benchmark: the range over its comparisons, or the estimate without any. */
 const differences = ({ comparisons }: Report, benchmark: string, estimate: number): string => {
   const found = comparisons.flatMap((one) => (one.benchmark === benchmark ? (one.minimumDetectable ?? []) : []))
   const [low, high] = found.length === 0 ? [estimate, estimate] : [Math.min(...found), Math.max(...found)]
