@@ -17,7 +17,7 @@ const learnFlags = {
   embeddings: text(
     "embeddings",
     "<vendor:model>",
-    "Embedding model for --head (default: hashed words). Another one, such as llamacpp:qwen2.5-0.5b-instruct, requires --from"
+    "Embedding model for --head (default: hashed words). A model, such as llamacpp:qwen2.5-0.5b-instruct, requires --from"
   ),
   evolve: text(
     "evolve",
@@ -57,9 +57,10 @@ export const learn = Command.make("learn", learnFlags, (input) =>
       "not be below the score of the current table, and it must be better on the last fifth of the runs. The first table",
       "only has to be as good there.",
       "",
-      "With --head, train a linear classifier for --policy head instead, and print its gain over the table, which is often",
-      "0. This takes seconds with hashed words, and longer with --embeddings. With --evolve, full runs then show which",
-      "workers should think, answer and verify; an interrupted command continues when you run it again.",
+      "With --head, train a linear classifier for --policy head instead, and print its gain over the table. The gain is",
+      "often 0. Training takes seconds with hashed words, and longer with --embeddings. With --evolve, the questions are",
+      "then run with different workers for the steps that think, answer and verify, to find the best ones. An interrupted",
+      "command continues when you run it again.",
       "",
       "No data leaves this machine unless DIVISI_EMBEDDINGS is a vendor's embedding model (llamacpp:<file> is local;",
       "hashed words are the default). The same outcomes give the same table. DIVISI_ROUTER sets the file of the table,",

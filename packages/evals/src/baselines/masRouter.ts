@@ -23,13 +23,13 @@ import { argmax, nearest, type Vector } from "./vectors.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Settings for learning and choosing. */
+/** Settings for learning from samples and for choosing a workflow. */
 export interface Settings {
   /** Number of nearest training questions used for an estimate. */
   readonly neighbours: number
   /** Weight of the overall mean, as a number of samples. */
   readonly prior: number
-  /** Score that is worth the average price of a single call. */
+  /** Gain in score that is worth the average price of a single call. */
   readonly costWeight: number
 }
 
@@ -156,7 +156,7 @@ const shapeStage = (questions: ReadonlyArray<Point>, trials: ReadonlyArray<Sampl
     settings
   )
 
-/** Fits the cascade on samples from single workers, and on trials of each shape that it records. */
+/** Fits the stages (shape of the workflow, then workers) on samples of single workers and trials of each shape. */
 export const fit = Effect.fnUntraced(function* <E>(
   name: string,
   samples: ReadonlyArray<WorkerSample>,

@@ -85,7 +85,7 @@ export interface Journal {
   readonly sample: (sample: Sample, ended: Ended) => void
   /** Records a run that finished without a sample, or a payment that belongs to no run. */
   readonly paid: (ended: Ended) => void
-  /** Writes the total paid once more, so that it does not depend on a single line. */
+  /** Writes the total paid again, so that a damaged line does not lose it. */
   readonly sum: () => void
   /** Retries pending entries. Returns the error if some still cannot be written, otherwise `undefined`. */
   readonly waiting: () => JournalError | undefined

@@ -27,7 +27,7 @@ export const titleOf = (pool: WorkerPool, worker: number): string =>
 
 /**
  * The exact terms that descriptions use for each kind, so that the model can match them by copying. Reasoning lines use
- * the first term, which is at the start of a description if any is.
+ * the first term. If a description starts with one of the terms, it is the first one.
  */
 export const words = {
   arithmetic: ["arithmetic", "mathematics"],

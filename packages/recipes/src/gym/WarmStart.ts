@@ -28,7 +28,7 @@ export interface Options {
   readonly pools: PoolConfig
   /** Number of plans per question. */
   readonly plans: number
-  /** Share of examples that are second rounds. */
+  /** Share of examples that show a second round. */
   readonly recursive: number
   readonly composites: number
 }
@@ -199,7 +199,7 @@ export const anyTask = (draw: Seed.Draw, composites: number): Task =>
 
 /**
  * Generates lookup exercises: a list of workers and a question, then lines with a term, the title of a worker that
- * matches it, and that worker's ordinal. They end with the list of ordinals.
+ * matches it, and that worker's ordinal. Each exercise ends with the list of ordinals.
  */
 export const exercises = (
   name: string,

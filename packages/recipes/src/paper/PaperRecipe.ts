@@ -33,10 +33,9 @@ export interface Size {
   readonly groupSize: number
   /** Number of iterations in the phase with random pools. */
   readonly adaptive: number
-  /**
-   * Number of iterations in the phase with recursive rounds, and number of problems from each of its two benchmarks.
-   */
+  /** Number of iterations in the phase with recursive rounds. */
   readonly recursion: number
+  /** Number of problems from each of the two benchmarks of that phase. */
   readonly recursionProblems: number
   readonly recursionQuestions: number
 }

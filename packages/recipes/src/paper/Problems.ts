@@ -61,7 +61,7 @@ const loadOne = Effect.fnUntraced(function* (name: Name, { limit, seed }: Option
 export const load = (options: Options) => Effect.forEach(names, (name) => loadOne(name, options))
 
 /**
- * Loads the problems that are available, with a sentence about the reason for each missing benchmark. Fails if none is
+ * Loads the available benchmarks, with a sentence for each missing one that gives the reason. Fails if none is
  * available.
  */
 export const loadWhatIsThere = Effect.fnUntraced(function* (options: Options) {
