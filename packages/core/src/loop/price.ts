@@ -6,7 +6,7 @@
  */
 import type * as Policy from "../policy/Policy.ts"
 import * as Budget from "../run/Budget.ts"
-import { BudgetExceeded, cost, free, noUsage } from "../task/Usage.ts"
+import { BudgetExceeded, cost, free, limitNames, noUsage, shownAmount } from "../task/Usage.ts"
 import type { Worker } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import * as Price from "../workflow/Price.ts"
@@ -60,9 +60,27 @@ const priced = ({ workers: [first, ...others] }: WorkerPool): WorkerPool => ({
   workers: [withPrice(first), ...others.map(withPrice)]
 })
 
+const amount = ({ calls, costUsd, tokens }: Price.Amount): string =>
+  `${costUsd === undefined ? "an unknown cost" : shownAmount("costUsd", costUsd)} (${shownAmount("calls", calls)}, ${shownAmount("tokens", tokens)})`
+
+const detailOf = (error: BudgetExceeded, { least, likely, most }: Price.Price): string => {
+  const { allowed, limit, needed, spent } = error
+  if (limit === "durationMillis") return error.message
+  const limits = `The plan is not admitted: the ${limitNames[limit]} limit is ${shownAmount(limit, allowed)}, ${shownAmount(limit, spent)} spent`
+  return needed === undefined
+    ? `${limits}, and the plan has no price: it contains a step with tools, a nested Conductor run, or a critic as a check. Remove that step, or remove budget.admit.`
+    : `${limits}, and the plan needs up to ${shownAmount(limit, needed)}. Its cost is at least ${amount(least)}, likely ${amount(likely)}, and at most ${amount(most)}. Use fewer steps, shorter lists or cheaper workers, raise the limit, or lower worker.maxOutputTokens (--max-output-tokens) or retry.maxAttempts.`
+}
+
 /** Adds the plan's price to the error. */
 const refused = (error: BudgetExceeded | undefined, plan: Price.Price, account?: "payer"): BudgetExceeded | undefined =>
-  error && new BudgetExceeded({ ...error.fields, ...(account === undefined ? undefined : { account }), plan })
+  error &&
+  new BudgetExceeded({
+    ...error.fields,
+    ...(account === undefined ? undefined : { account }),
+    plan,
+    detail: detailOf(error, plan)
+  })
 
 /** Returns an error if a plan exceeds the remainder of the run's own budget, or `undefined` if it fits. */
 export const refusalByBudget = ({ context: { ledger } }: State, price: Price.Price): BudgetExceeded | undefined =>

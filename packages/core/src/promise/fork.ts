@@ -15,17 +15,19 @@ export type ForkOptions<A = unknown> = Omit<ConductOptions<A>, "question" | "run
   Conductor.Fork & { readonly forkId?: string | undefined }
 
 /** Validates the position of the step to fork at. `nested` leads into the run that was started by that step. */
-const placeTable: Options.Table = Options.table(
-  {
-    round: Options.whole(0),
-    step: Options.whole(0),
-    item: Options.expects('the name of an item, such as "3"', (value) => typeof value === "string"),
-    get nested() {
-      return placeTable
-    }
-  } satisfies Options.ShapeOf<Conductor.Fork["at"]>,
-  { required: ["round", "step"] }
-)
+// Marked as pure, so that a bundle that does not use it leaves it out.
+const placeTable: Options.Table = /* @__PURE__ */ (() =>
+  Options.table(
+    {
+      round: Options.whole(0),
+      step: Options.whole(0),
+      item: Options.expects('the name of an item, such as "3"', (value) => typeof value === "string"),
+      get nested() {
+        return placeTable
+      }
+    } satisfies Options.ShapeOf<Conductor.Fork["at"]>,
+    { required: ["round", "step"] }
+  ))()
 
 /** Options that only `fork` has, for suggestions. */
 const ownOptions = {

@@ -17,34 +17,38 @@ export interface ToolOptions<S extends Shape> extends Omit<Tool<TypeOf<S>>, "inp
     | undefined
 }
 
-const shape = {
-  name: Options.expects(`a name (${nameRule})`, isName),
-  description: Options.text,
-  input: Options.expects(
-    "a schema",
-    (value) => typeof value === "function" || (typeof value === "object" && value !== null)
-  ),
-  strict: Options.flag,
-  execute: Options.aFunction,
-  needsApproval: Options.either(Options.flag, Options.aFunction),
-  isRepeatable: Options.flag,
-  timeoutMillis: Options.limit,
-  maxResultCharacters: Options.limit
-} satisfies Options.ShapeOf<ToolOptions<Shape>>
-
-/** Option names used by other libraries, by the names used here. */
-const called = Options.aliases({
-  name: "id title toolName",
-  description: "prompt system instructions",
-  input: "parameters inputSchema schema args argsSchema params",
-  execute: "run handler func fn call invoke callback",
-  needsApproval: "requireApproval confirm",
-  timeoutMillis: "timeout timeoutMs",
-  maxResultCharacters: "maxTokens",
-  "execute: (input) => …": "messages"
-})
-
-const table = Options.table(shape, { required: ["name", "input"], called })
+/** Validates the options of a tool, with the option names of other libraries. */
+// Marked as pure, so that a bundle that does not use it leaves it out.
+const table = /* @__PURE__ */ (() =>
+  Options.table(
+    {
+      name: Options.expects(`a name (${nameRule})`, isName),
+      description: Options.text,
+      input: Options.expects(
+        "a schema",
+        (value) => typeof value === "function" || (typeof value === "object" && value !== null)
+      ),
+      strict: Options.flag,
+      execute: Options.aFunction,
+      needsApproval: Options.either(Options.flag, Options.aFunction),
+      isRepeatable: Options.flag,
+      timeoutMillis: Options.limit,
+      maxResultCharacters: Options.limit
+    } satisfies Options.ShapeOf<ToolOptions<Shape>>,
+    {
+      required: ["name", "input"],
+      called: Options.aliases({
+        name: "id title toolName",
+        description: "prompt system instructions",
+        input: "parameters inputSchema schema args argsSchema params",
+        execute: "run handler func fn call invoke callback",
+        needsApproval: "requireApproval confirm",
+        timeoutMillis: "timeout timeoutMs",
+        maxResultCharacters: "maxTokens",
+        "execute: (input) => …": "messages"
+      })
+    }
+  ))()
 
 /**
  * Creates a tool from a function. Pass it to a run in `tools`.

@@ -79,10 +79,13 @@ const isEmptyObject = (value: unknown): boolean =>
   typeof value === "object" && value !== null && !Duration.isDuration(value) && Object.keys(value).length === 0
 
 /** Accepts a duration: a number of milliseconds, or a string such as "1 hour". */
-export const aDuration: Options.Check = Options.expects('milliseconds, or a string such as "1 hour"', (value) =>
-  typeof value === "number"
-    ? Options.limit(value) === undefined
-    : !isEmptyObject(value) && Option.isSome(Duration.fromInput(value as Duration.Input))
+// Marked as pure, so that a bundle that does not use a cache leaves both out.
+export const aDuration: Options.Check = /* @__PURE__ */ Options.expects(
+  'milliseconds, or a string such as "1 hour"',
+  (value) =>
+    typeof value === "number"
+      ? Options.limit(value) === undefined
+      : !isEmptyObject(value) && Option.isSome(Duration.fromInput(value as Duration.Input))
 )
 
 /** Storage backend for cached answers. Its operations never fail; an answer that cannot be read counts as missing. */
@@ -105,7 +108,7 @@ export interface MemoryOptions {
  *
  * @internal
  */
-export const memoryTable = Options.table(
+export const memoryTable = /* @__PURE__ */ Options.table(
   {
     maxEntries: Options.limit,
     maxBytes: Options.limit,

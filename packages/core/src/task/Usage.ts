@@ -109,8 +109,12 @@ export interface PlanPrice {
   readonly most: PlanAmount
 }
 
-const amount = ({ calls, costUsd, tokens }: PlanAmount): string =>
-  `${costUsd === undefined ? "an unknown cost" : `${decimal(costUsd)} USD`} (${counted(calls, "call")}, ${counted(tokens, "token")})`
+/** The limits of a budget, as error messages name them. */
+export const limitNames = { costUsd: "cost", tokens: "token", calls: "call" }
+
+/** Returns an amount with its unit, such as `"0.02 USD"` or `"3 calls"`. */
+export const shownAmount = (limit: keyof typeof limitNames, value: number): string =>
+  limit === "costUsd" ? `${decimal(value)} USD` : counted(value, limitNames[limit])
 
 /** Raised when a call or a plan would exceed a limit. `needed` is its worst case, or `undefined` if unknown. */
 export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
@@ -126,28 +130,24 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
   readonly worker?: string | undefined
   /** The price of the plan that was not admitted (see `budget.admit`). Undefined if the error concerns a call. */
   readonly plan?: PlanPrice | undefined
+  /** The message, if the error concerns a plan. */
+  readonly detail?: string | undefined
 }> {
   /** The fields of the error. Useful for creating a copy with additional fields. */
   get fields() {
-    const { account, allowed, limit, needed, plan, reserved, spent, worker } = this
-    return { account, allowed, limit, needed, plan, reserved, spent, worker }
+    const { account, allowed, detail, limit, needed, plan, reserved, spent, worker } = this
+    return { account, allowed, detail, limit, needed, plan, reserved, spent, worker }
   }
 
   override get message(): string {
-    const { allowed, limit, needed, plan, reserved, spent, worker } = this
+    const { allowed, detail, limit, needed, reserved, spent, worker } = this
+    if (detail !== undefined) return detail
     if (limit === "durationMillis") return `The time limit of ${Elapsed.inSeconds(allowed)} is reached.`
-    const name = { costUsd: "cost", tokens: "token", calls: "call" }[limit]
-    const show = (value: number) => (limit === "costUsd" ? `${decimal(value)} USD` : counted(value, name))
+    const show = (value: number) => shownAmount(limit, value)
     const reservedText = reserved === undefined ? "" : `, ${show(reserved)} reserved for the step that answers`
-    if (plan !== undefined) {
-      const limits = `the ${name} limit is ${show(allowed)}, ${show(spent)} spent`
-      return needed === undefined
-        ? `The plan is not admitted: ${limits}, and the plan has no price: it contains a step with tools, a nested Conductor run, or a critic as a check. Remove that step, or remove budget.admit.`
-        : `The plan is not admitted: ${limits}, and the plan needs up to ${show(needed)}. Its cost is at least ${amount(plan.least)}, likely ${amount(plan.likely)}, and at most ${amount(plan.most)}. Use fewer steps, shorter lists or cheaper workers, raise the limit, or lower worker.maxOutputTokens (--max-output-tokens) or retry.maxAttempts.`
-    }
     return needed === undefined
       ? `The cost limit of ${show(allowed)} cannot be enforced, because ${worker === undefined ? "a worker" : `worker "${worker}"`} has no known price. Set \`pricing\`, or \`free\` if it costs nothing.`
-      : `Budget exceeded: the ${name} limit is ${show(allowed)}, ${show(spent)} spent${reservedText}, and the next call needs ${limit === "calls" ? `${show(needed)}. Raise the limit.` : `up to ${show(needed)}. Raise the limit, or lower worker.maxOutputTokens (--max-output-tokens).`}`
+      : `Budget exceeded: the ${limitNames[limit]} limit is ${show(allowed)}, ${show(spent)} spent${reservedText}, and the next call needs ${limit === "calls" ? `${show(needed)}. Raise the limit.` : `up to ${show(needed)}. Raise the limit, or lower worker.maxOutputTokens (--max-output-tokens).`}`
   }
 }
 

@@ -101,10 +101,12 @@ export const without = (pool: WorkerPool, names: Iterable<string>): Result.Resul
   return make(pool.workers.filter((worker) => !excluded.has(worker.id)))
 }
 
-const sampleTable = Options.table(
-  { count: Options.anything, seed: Options.number(-Number.MAX_VALUE) },
-  { required: ["count", "seed"] }
-)
+// Marked as pure, so that a bundle that does not use it leaves it out.
+const sampleTable = /* @__PURE__ */ (() =>
+  Options.table(
+    { count: Options.anything, seed: Options.number(-Number.MAX_VALUE) },
+    { required: ["count", "seed"] }
+  ))()
 
 /**
  * Returns a pool of `count` randomly sampled workers in random order. The same seed yields the same sample. Fine-tuning
