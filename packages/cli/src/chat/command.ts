@@ -17,7 +17,7 @@ export const chat = Command.make("chat", flags, (input) =>
       "/plan shows the last plan, /cost the cost of each turn, /reset clears the conversation, /save writes it to a file,",
       "/exit ends it. Ctrl-C stops a turn, Ctrl-D ends the conversation.",
       "",
-      "If standard input is piped, each line is one turn, also one that begins with /. Only the answers are printed to",
+      "If standard input is piped, each line is one turn, even if it begins with /. Only the answers are printed to",
       "standard output. The chat exits after the first turn without an answer, with the same exit code as `divisi run`."
     )
   ),

@@ -20,7 +20,7 @@ const taskFlags = {
   revision: text(
     "revision",
     "<commit>",
-    "Data set revision on the Hugging Face Hub. The commit of the first run is stored in results.json"
+    "Commit of the data sets on the Hugging Face Hub (default: the newest one). The commit used is stored in results.json"
   )
 }
 
@@ -51,7 +51,7 @@ export const evalFlags = {
   benchmark: Flag.String("benchmark").pipe(
     Flag.withMetavar("<names>"),
     Flag.withDescription(
-      "Benchmarks to run, separated by commas (default gym). Available: gym, math500, mmlu, rlpr, gpqa-diamond, aime25, gsm8k, livecodebench-v6, bigcodebench-hard, your own files (questions.jsonl), verifiers:<taskset>, or a name with a file: math500=rows.jsonl"
+      "Benchmarks to run, separated by commas (default gym). Available: gym, math500, mmlu, rlpr, gpqa-diamond, aime25, gsm8k, rlpr-strict, rlpr-paper, livecodebench-v1 to -v6, bigcodebench-hard, your own .jsonl or .parquet files, verifiers:<taskset>, or a name with a file: math500=rows.jsonl"
     ),
     Flag.withDefault("gym")
   ),
@@ -105,7 +105,7 @@ export const evalFlags = {
   learn: text(
     "learn",
     "<name>",
-    "Training tasks for baselines that learn: a benchmark or a file. In the gym, its training split"
+    "Training tasks for baselines that learn: a benchmark, of which the training split is used, or a file. Default with the gym's workers: gym; otherwise required"
   ),
   learnLimit: whole("learn-limit", 1).pipe(
     Flag.withDescription("Number of training tasks (default 100)"),
@@ -132,7 +132,7 @@ export const evalFlags = {
   shots: whole("shots", 0).pipe(
     Flag.withAlias("num-fewshot"),
     Flag.withDescription(
-      "Number of solved examples before each question, never the question itself (default 0). Taken from the benchmark's split for examples if it has one"
+      "Number of solved examples before each question (default 0). They never include the question itself, and are taken from the benchmark's split for examples if it has one"
     ),
     Flag.optional
   ),

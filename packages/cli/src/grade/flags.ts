@@ -12,7 +12,7 @@ export const gradeFlags = {
   grader: Flag.String("grader").pipe(
     Flag.withMetavar("<name>"),
     Flag.withDescription(
-      "Grader (default math). Available: math, math500, letter, letter-paper, integer, aime, rlpr-strict, rlpr-paper, text, livecodebench, bigcodebench, judge:<vendor>:<model>"
+      "Grader (default math). Available: math, math500, letter, letter-paper, integer, aime, rlpr-strict, rlpr-paper, text, livecodebench, bigcodebench, judge:<vendor>:<model>, or your own file, such as ./mine.ts"
     ),
     Flag.withDefault("math")
   ),

@@ -50,12 +50,12 @@ export const learn = Command.make("learn", learnFlags, (input) =>
   Command.withDescription(
     paragraphs(
       "Learn from rated runs which worker is best for which kind of question, and store the result as a table. Runs",
-      "without --policy then use the table for the workers in it. To choose it explicitly, use --policy learned,",
-      "learned:within-2 or learned:half.",
+      "without --policy then use the table if it covers at least two workers of the pool. To choose it explicitly, use",
+      "--policy learned, learned:within-2 or learned:half.",
       "",
       "A new table replaces the current one only if the rated runs support it: the lower bound of its estimated score must",
-      "not be below the score of the current table, and it must be better on the last fifth of the runs. The first table",
-      "only has to be as good there.",
+      "not be below the score of the current table, and it must be better on the last fifth of the runs. On those, the",
+      "first table only has to be as good as the strongest worker.",
       "",
       "With --head, train a linear classifier for --policy head instead, and print its gain over the table. The gain is",
       "often 0. Training takes seconds with hashed words, and longer with --embeddings. With --evolve, the questions are",
@@ -63,8 +63,8 @@ export const learn = Command.make("learn", learnFlags, (input) =>
       "command continues when you run it again.",
       "",
       "No data leaves this machine unless DIVISI_EMBEDDINGS is a vendor's embedding model (llamacpp:<file> is local;",
-      "hashed words are the default). The same outcomes give the same table. DIVISI_ROUTER sets the file of the table,",
-      "DIVISI_HEAD the file of the classifier."
+      "hashed words are the default). The same outcomes give the same table. DIVISI_ROUTER sets the path of the table,",
+      "DIVISI_HEAD the path of the classifier."
     )
   ),
   Command.withExamples([
@@ -72,7 +72,7 @@ export const learn = Command.make("learn", learnFlags, (input) =>
     { command: "divisi learn --show --picture who.svg", description: "Show the table, and draw it as a picture" },
     {
       command: "divisi learn --head --embeddings llamacpp:qwen2.5-0.5b-instruct --from outcomes.jsonl.gz",
-      description: "Train a classifier on the hidden state of a small model"
+      description: "Train a classifier on the embeddings of a small model"
     },
     { command: "divisi learn --revert", description: "Restore the previous table" }
   ])

@@ -38,7 +38,9 @@ export const states = [
 
 export const listFlags = {
   state: choice("state", states).pipe(
-    Flag.withDescription("Only runs in this state. waiting: suspended; stopped: interrupted or killed"),
+    Flag.withDescription(
+      "Only runs in this state. `divisi runs` lists suspended runs as waiting, and interrupted or killed runs as stopped; a damaged run cannot be read"
+    ),
     Flag.optional
   ),
   worker: text("worker", "<id>", "Only runs with this worker in their pool"),

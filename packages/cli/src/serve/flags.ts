@@ -27,7 +27,7 @@ export const flags = {
   ),
   database: database.pipe(
     Flag.withDescription(
-      "Postgres database shared by several servers, e.g. postgres://user@host/name. It stores runs, keys, budgets and responses instead of files. Default: DIVISI_DATABASE, serve.database in the config, or none. The password can be set in PGPASSWORD"
+      "Postgres database shared by several servers, e.g. postgres://user@host/name. Runs, keys, budgets and responses are stored there, not in files. Default: DIVISI_DATABASE, serve.database in the config, or none. The password can be set in PGPASSWORD"
     )
   ),
   alias: Flag.String("alias").pipe(

@@ -19,7 +19,7 @@ export const conductorFlags = {
     ),
     Flag.withMetavar("<prices>"),
     Flag.withDescription(
-      "Prices, in USD per million input and output tokens, e.g. my-server:model=0.5/1.5,other=0. Required for --max-cost if a price is unknown. A price without an id applies to all workers without a known price"
+      "Prices, in USD per million input and output tokens, e.g. home:my-model=0.5/1.5,ollama:qwen3:8b=0. Required for --max-cost if a price is unknown. A price without an id applies to all workers without a known price"
     ),
     Flag.optional
   ),
@@ -39,7 +39,7 @@ export const conductorFlags = {
     ),
     Flag.optional
   ),
-  cache: text("cache", "<file>", "File that caches the workers' answers"),
+  cache: text("cache", "<file>", "File to cache the workers' answers in"),
   config: config("Config to use")
 }
 
@@ -47,7 +47,7 @@ export const conductorFlags = {
 export const profiles = text(
   "profiles",
   "<folder>",
-  "Evaluation or transcripts used to describe the workers. Used by policies named <policy>+profiles"
+  "Folder of an evaluation or of transcripts. A policy with the suffix +profiles (lexical+profiles) sees the workers' results in it instead of their descriptions"
 )
 
 const named = (name: string, description: string) => text(name, "<names>", description)
@@ -60,7 +60,7 @@ export const teamFlags = {
   policy: text(
     "policy",
     "<name>",
-    "Policy that plans the run, e.g. lexical, single:<id> or openai:gpt-5-mini. Default: with one model, it answers; with several models, the strongest one answers; with workers that are not models, the strongest model plans; in the gym, lexical; after `divisi learn`, router. A chat model (openai:gpt-5-mini, model:<id>) writes the plan itself. Others: conductor (reads descriptions), tiny (trained for the gym), router and learned (use your ratings; router:half and router:within-2 cost less), head and head:<file> (a trained router), single:<id>, best-single, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, checked:<first>+<then>+<check> (check: schema:<file>, command:<command>, grader, or a judge worker), agreed:<a>+<b>+<otherwise>"
+    "Policy that plans the run, e.g. lexical, single:<id> or openai:gpt-5-mini. Default: the strongest model of the pool answers; if the pool also has other workers, it plans; in the gym, lexical; after `divisi learn`, router. A chat model (openai:gpt-5-mini, or model:<id> from the pool) writes the plan. Plans without a chat model: lexical (by the workers' descriptions), conductor (also by descriptions; trained in the gym), tiny (a small model for the gym's workers). One worker per question: router (the strongest, or the best by your ratings), router:half and router:within-2 (cheaper), learned (only by your ratings), head and head:<file> (a trained classifier), single:<id>, best-single (the gym's best), random. Several answers: best-of:<n> (a judge chooses), self-consistency:<n> (the most frequent one), self-reflection:<n> (the worker reviews its own), moa (one worker combines those of all), checked:<first>+<then>+<check> (the second worker only if the check fails; check: schema:<file>, command:<command>, grader, or a judge worker), agreed:<a>+<b>+<otherwise> (the third only if two disagree)"
   ),
   maxSteps,
   tool: named(
@@ -76,12 +76,12 @@ export const teamFlags = {
   ),
   approvePlans: toggle(
     "approve-plans",
-    "Show each plan with its price, and ask before it runs. Without a terminal, the run is suspended"
+    "Show each plan with its price, and ask before it runs. Without a terminal, the run is suspended; `divisi serve` sends clients the plan as a call of the tool plan"
   ),
   check: Flag.String("check").pipe(
     Flag.withMetavar("<name=check>"),
     Flag.withDescription(
-      "Define a check for plans, e.g. tests=command:<command> or form=schema:<file>. <name>=grader compares with the reference answer, <name>=<id> uses a worker as a judge. If there is only one check, the router applies it to answers. Repeatable"
+      "Define a check for plans, e.g. tests=command:<command> or form=schema:<file>. <name>=grader compares with the reference answer (only in the gym and in evaluations), <name>=<id> uses a worker as a judge. If there is only one check, the router applies it to answers. Repeatable"
     ),
     Flag.atLeast(0)
   ),

@@ -16,7 +16,7 @@ const maxCost = cost(
 const on = Flag.Redacted("on").pipe(
   Flag.withMetavar("<url>"),
   Flag.withDescription(
-    "Postgres database shared by several machines that generate rollouts together. The training is named after its folder; other machines join it with --join. The password can be set in PGPASSWORD"
+    "Postgres database shared by several machines that generate rollouts together. The training run is named after its folder; other machines join it with --join. The password can be set in PGPASSWORD"
   ),
   Flag.optional
 )
@@ -24,7 +24,11 @@ const on = Flag.Redacted("on").pipe(
 const json = toggle("json", "Print the events of the run as JSON Lines")
 
 export const flags = {
-  recipe: text("recipe", "<name>", "Recipe from the config, or a built-in one"),
+  recipe: text(
+    "recipe",
+    "<name>",
+    "Recipe from the config, or a built-in one: toy, gym, paper, paper-small or paper-smoke"
+  ),
   out: text("out", "<folder>", "Folder of the training run (default: runs/<recipe>, or the next free name)"),
   seed: large("seed", 0).pipe(Flag.withDescription("Random seed (default 1)"), Flag.optional),
   iterations: whole("iterations", 1).pipe(
