@@ -67,8 +67,9 @@ const ofServers = { images: false, files: false, maxStopSequences: Number.POSITI
  * By default, the model is assumed to support tools and JSON Schemas, but not images and files; `capabilities`
  * overrides this.
  *
- * Calls are sent over undici, without the SDK; connections are reused, and shared by all workers. If `fetch` is set, or a proxy of the environment or a custom dispatcher applies, calls are
- * sent through it.
+ * Calls are sent over undici, without the SDK; connections are reused, and shared by all workers. If `fetch` is set,
+ * calls are sent through it; otherwise, through the proxy set in the environment or a custom dispatcher, if there is
+ * one.
  *
  * **Example**
  *

@@ -68,7 +68,7 @@ export const prices: ReadonlyArray<ListPrice> = rows.map(([model, input, cached,
 const snapshot = /-\d{4}-\d{2}-\d{2}$/
 
 /**
- * Returns the list price of a model, also by the dated name of a snapshot; `undefined` if it is unknown.
+ * Returns the list price of a model or of one of its dated snapshots; `undefined` if it is unknown.
  *
  * **Example**
  *

@@ -7,7 +7,7 @@ import { seats } from "./paper/Seats.ts"
 /** Thrown if an environment variable has an invalid value. */
 export class SettingError extends Error {}
 
-/** Parses a fixed number of numbers with a separator; returns `undefined` for any other text. */
+/** Parses a list of `count` numbers, separated by `between`; returns `undefined` for any other text. */
 export const numbers = (text: string, count: number, between = ","): ReadonlyArray<number> | undefined => {
   const all = text.split(between).map((part) => (part.trim() === "" ? Number.NaN : Number(part)))
   return all.length === count && all.every((value) => value >= 0 && Number.isFinite(value)) ? all : undefined

@@ -10,7 +10,7 @@ import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/s
 import * as Effect from "effect/Effect"
 import manifest from "../package.json" with { type: "json" }
 
-/** The Conductor to serve, with its description. */
+/** The Conductor to serve, and the description of its tool. */
 export interface Options {
   readonly conductor: Conductor["Service"]
   /** Description of the tool `ask`, shown to the client's model. Default: a general description. */

@@ -21,8 +21,8 @@ export interface OpenTools extends AsyncDisposable {
 }
 
 /**
- * Starts or connects to MCP servers and lists their tools. Servers are stopped by `close`, or at the end of the block
- * with `await using`.
+ * Starts or connects to MCP servers and lists their tools. `close` stops the servers. If the result is declared with
+ * `await using`, they are stopped at the end of the block.
  *
  * **Details**
  *

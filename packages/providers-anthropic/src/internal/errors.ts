@@ -7,7 +7,7 @@ import { Dialects, type Endpoint, VendorError } from "@divisi/provider-kit"
 export const reasonOfRefused = (refused: Endpoint.Refused): WorkerErrorReason =>
   Dialects.Errors.reasonOfRefused(refused, { nowMillis: Date.now() })
 
-/** Returns the reason for a call that failed with an SDK exception. */
+/** Returns the reason why a call failed, from the SDK's exception. */
 export const toReason = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason => {
   if (error instanceof APIConnectionTimeoutError) return { _tag: "Timeout", detail: error.message }
   return error instanceof APIConnectionError

@@ -50,8 +50,8 @@ export interface Connected extends Pick<Endpoint.Endpoint, "fetch" | "secrets"> 
 }
 
 /**
- * Creates a client without retries or logs. `identity` is the account at OpenAI; `null` prevents the account from the
- * environment from being sent to other servers.
+ * Creates a client without retries or logs. `identity` is the account at OpenAI; with `null`, the account set in
+ * the environment is not sent to other servers.
  */
 export const connect = (
   worker: string,

@@ -4,7 +4,7 @@ import type { WorkerErrorReason } from "@divisi/core/Worker"
 import { Dialects, VendorError } from "@divisi/provider-kit"
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from "openai"
 
-/** Returns the reason for a call that failed with an SDK exception. */
+/** Returns the reason why a call failed, from the SDK's exception. */
 export const reasonOf = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason => {
   if (error instanceof APIConnectionTimeoutError) return { _tag: "Timeout" }
   if (error instanceof APIConnectionError) return VendorError.fromConnection(error, surroundings)

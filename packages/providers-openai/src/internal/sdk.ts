@@ -21,7 +21,7 @@ type Send<Body> = (
 ) => { readonly asResponse: () => Promise<Response> }
 
 /**
- * Connects to one API of the SDK. `again` fetches an answer that the vendor processes in the background; `batches`
+ * Connects to one API of the SDK. `again` fetches an answer that the vendor generates in the background; `batches`
  * sends requests in batches.
  */
 export const overSdk =

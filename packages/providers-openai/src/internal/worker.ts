@@ -20,7 +20,7 @@ export interface Connection<Body> {
   readonly secrets: ReadonlyArray<string>
   /** Sends a body. Throws for an unsuccessful response. */
   readonly send: (body: Body, signal: AbortSignal) => Promise<Sent>
-  /** Fetches the complete answer that the vendor processes in the background; undefined if unsupported. */
+  /** Fetches the complete answer that the vendor generates in the background; undefined if unsupported. */
   readonly again?: ((handle: string, signal: AbortSignal) => Promise<Sent>) | undefined
   /** How batches are sent; undefined if they are not supported. */
   readonly batches?: VendorBatch.Vendor | undefined
@@ -57,7 +57,7 @@ export interface About {
   readonly rateLimitHeaders: Allowance.HeaderNames | undefined
   /** Capabilities of the model with this API. */
   readonly capabilities: Capabilities
-  /** The key; a missing one fails every call. `undefined` if the server requires none. */
+  /** The key; if it is missing, every call fails. `undefined` if the server requires none. */
   readonly key: Result.Result<Redacted.Redacted<string>, string> | undefined
 }
 

@@ -82,8 +82,9 @@ export interface Sizes {
   readonly recursing: number
   /** Number of examples per step of the warm start. */
   readonly examples: number
-  /** Number of questions per iteration, and of completions per question. */
+  /** Number of questions per iteration. */
   readonly questions: number
+  /** Number of completions per question. */
   readonly group: number
 }
 

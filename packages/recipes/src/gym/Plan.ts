@@ -26,8 +26,8 @@ export const titleOf = (pool: WorkerPool, worker: number): string =>
   /^\w+/.exec(pool.workers[worker]!.description ?? "")?.[0] ?? ""
 
 /**
- * The exact terms that descriptions use for each kind, so that the model can match them by copying. Reasoning lines use
- * the first term. If a description starts with one of the terms, it is the first one.
+ * The terms for each kind of task, exactly as workers' descriptions contain them, so that a model can look up a worker
+ * by copying a term. Reasoning lines use the first term. A description that starts with a term starts with the first one.
  */
 export const words = {
   arithmetic: ["arithmetic", "mathematics"],

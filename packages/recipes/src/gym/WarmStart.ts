@@ -232,7 +232,7 @@ export const mixed = (
   return ExampleSource.make(name, (seed, index) => turns[index % turns.length]!.example(seed, index))
 }
 
-/** Generates examples, deterministic for a seed and index. */
+/** Generates examples. The same seed and index give the same example. */
 export const examples = (name: string, options: Options): ExampleSource.ExampleSource =>
   ExampleSource.make(
     name,

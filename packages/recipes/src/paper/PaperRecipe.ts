@@ -23,7 +23,7 @@ import * as PaperProblems from "./Problems.ts"
 // Sizes
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The size of the run, relative to the paper's. */
+/** The size of a run. `whole` is the paper's; the other sizes are smaller. */
 export interface Size {
   readonly name: string
   /** Number of problems from each of the four benchmarks. */

@@ -24,7 +24,7 @@ const benchmarks: Readonly<Record<Name, () => Benchmark.Graded>> = {
   "livecodebench-v1": () => Benchmarks.named("livecodebench-v1")!
 }
 
-/** The benchmark names, in the order of their shares. */
+/** The names of the benchmarks. */
 export const names = Object.keys(benchmarks) as ReadonlyArray<Name>
 
 /** The benchmarks used for recursive training in the paper. */
@@ -57,7 +57,7 @@ const loadOne = Effect.fnUntraced(function* (name: Name, { limit, seed }: Option
   return { name, tasks, grader: benchmark.grader } satisfies Problems
 })
 
-/** Loads problems from each benchmark, deterministic for a seed. */
+/** Loads problems from each benchmark. The same seed gives the same problems. */
 export const load = (options: Options) => Effect.forEach(names, (name) => loadOne(name, options))
 
 /**

@@ -24,7 +24,7 @@ export interface Route extends Model {
   readonly vendor: string
 }
 
-/** The shutdown of a model, with the successor recommended by the vendor. */
+/** The date on which a vendor shuts down a model, and the recommended successor. */
 export interface ShutDown {
   readonly date: string
   readonly source: string
@@ -36,7 +36,7 @@ export interface Seat {
   readonly id: string
   /** The providers, in the order in which they are tried. */
   readonly routes: ReadonlyArray<Route>
-  /** When the first provider's model is shut down. */
+  /** Set if the first provider has announced the shutdown of its model. */
   readonly shutDown?: ShutDown | undefined
 }
 
