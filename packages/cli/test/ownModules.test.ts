@@ -56,7 +56,7 @@ describe("a policy and a grader of one's own", () => {
           writeFileSync(file, `${before}\n// Changed.`)
           const { code, errors } = await divisi(args, { cwd })
           expect(code).toBe(2)
-          expect(errors).toMatch(/evaluated with a different (source of policy direct|source of the grader of mine)\./)
+          expect(errors).toMatch(/has a different (source of policy direct|source of the grader of mine)\./)
           writeFileSync(file, before)
         }
         expect(await divisi(args, { cwd })).toMatchObject({ code: 0 })

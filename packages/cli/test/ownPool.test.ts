@@ -171,7 +171,7 @@ describe.concurrent("a Conductor for one's own pool", () => {
       ])
       const bad = await ask("pool", "record", "bad.jsonl", ...team, "--max-cost", "1")
       assert.strictEqual(bad.code, 2)
-      assert.include(bad.errors, "2 questions for which no answer counts as correct")
+      assert.include(bad.errors, "2 questions with a reference answer that the grader rejects")
       assert.include(
         bad.errors,
         '"How many dwarfs are there?": the integer grader rejects the reference answer "seven"'
@@ -179,7 +179,7 @@ describe.concurrent("a Conductor for one's own pool", () => {
       assert.include(bad.errors, '"Write f.": the task has no LiveCodeBench tests')
       const evaluated = await ask("eval", "--benchmark", "bad.jsonl", ...team, "--max-cost", "1")
       assert.strictEqual(evaluated.code, 2)
-      assert.include(evaluated.errors, "2 questions for which no answer counts as correct")
+      assert.include(evaluated.errors, "2 questions with a reference answer that the grader rejects")
       const unpriced = await ask("pool", "record", "questions.jsonl", "--pool", pool)
       assert.include(unpriced.errors, "--price adder:sums=0.5/1.5")
       assert.include((await ask("pool", "train", "nowhere")).errors, "Run divisi pool record with --out nowhere")

@@ -112,7 +112,7 @@ describe.concurrent("divisi rate and divisi learn", () => {
       const log = readFileSync(outcomes, "utf8")
       assert.include(log, '"note":"right"')
       assert.notInclude(log, "six")
-      assert.include((await divisi(["rate", "down"], { environment })).errors, "No run is logged yet.")
+      assert.include((await divisi(["rate", "down"], { environment })).errors, "No run has been logged yet.")
       const again = valuesOf((await divisi(["rate", "down", run, "--json"], { environment })).output)[0]
       assert.deepInclude(again, { run, worker: "calculator", score: 0 })
     }))
@@ -146,7 +146,7 @@ describe.concurrent("divisi rate and divisi learn", () => {
       const flags = ["--grader", "text", "--out", path.join(folder, "evaluation"), "--policy", "single:poet"]
       assert.strictEqual((await ask("eval", "--benchmark", file, ...flags)).code, 0)
       const beforeAny = await ask("rate", "up")
-      assert.deepStrictEqual([beforeAny.code, beforeAny.errors.includes("No run is logged yet.")], [2, true])
+      assert.deepStrictEqual([beforeAny.code, beforeAny.errors.includes("No run has been logged yet.")], [2, true])
       await ask("run", "What is six times seven?", "--policy", "single:calculator")
       await ask("eval", "--benchmark", file, ...flags.with(3, path.join(folder, "another")))
       assert.include((await ask("rate", "up")).output, "answered by calculator: 1")

@@ -41,7 +41,7 @@ const rows: ReadonlyArray<readonly [command: string, message: string | RegExp]> 
   ["learn", "No rated runs yet."],
   [
     "runs list",
-    "Subcommands: show, resume, fork, compare, report, delete, purge. Without a subcommand, divisi runs does this: List"
+    "Subcommands: show, resume, fork, compare, report, delete, purge. divisi runs without a subcommand: List"
   ],
   ["runs show x --journal j.sqlite", "List its runs with: divisi runs --journal j.sqlite\n"],
   ["runs delete", "Pass run ids"],
@@ -57,8 +57,8 @@ const rows: ReadonlyArray<readonly [command: string, message: string | RegExp]> 
   ["key revoke x --keys k.json", /List keys with: divisi key list --keys \S+k\.json\n/],
   ["key make \u2003 --keys k.json", "Expected 1 to 200 characters, not only spaces"],
   ["serve --keys k.json", "The key file k.json does not exist. Create it with: divisi key make <name> --keys k.json"],
-  ["serve --database postgres://u@127.0.0.1:1/x --keys k.json", "--keys names a file, but the database of --database"],
-  ["serve --database postgres://u@127.0.0.1:1/x --journal j", "--journal names a file, but the database of --database"],
+  ["serve --database postgres://u@127.0.0.1:1/x --keys k.json", "--keys sets a file, but with --database"],
+  ["serve --database postgres://u@127.0.0.1:1/x --journal j", "--journal sets a file, but with --database"],
   ["serve --database mysql://x", "The database at the given URL cannot be used (its URL must look like postgres://"],
   ["cluster submit hi --database mysql://x", "The database at the given URL cannot be used"],
   ["models inspect x", "There is no such model."],

@@ -335,7 +335,7 @@ describe("a critic", () => {
     expect([judge.calls.length, worker.calls.length]).toEqual([3, 3])
     expect(second.cells[0]!.costUsd).toEqual(first.cells[0]!.costUsd)
     expect(await fails({ ...terms, run: {} })).toMatch(
-      /a different recursion \(2, now 0\), settings \(\{.*\}, now none\)/
+      /a different recursion \(2 instead of 0\), settings \(\{.*\} instead of none\)/
     )
   })
 })

@@ -118,7 +118,7 @@ describe("answers in words", () => {
   it.effect("are reported for a grader of mathematics, before any call", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual((yield* load(rows, { grader: "math" })).notices, [
-        'In 2 questions the answer is in words, which a grader of mathematics compares only as text (the grader "text" is made for them): a, f.'
+        'In 2 questions the answer is in words, which this grader compares only as text (for answers in words, use the grader "text"): a, f.'
       ])
       assert.deepStrictEqual((yield* load(rows)).notices, [])
     })

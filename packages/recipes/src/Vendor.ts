@@ -223,8 +223,8 @@ export const problemOf = (
 export const explain = (known: ReadonlyArray<Vendor>, worker: string, problem: Problem): string =>
   problem.type === "key"
     ? `${worker} needs a key: set ${problem.variables.join(" or ")}.`
-    : `The vendor ${problem.vendor} of ${worker} is unknown. Use one of ${known.map(({ name }) => name).join(", ")} before the ` +
-      `colon, or set ${variableOf(problem.vendor)}_BASE_URL to a server with the Chat Completions API.`
+    : `Unknown vendor "${problem.vendor}" in "${worker}". Use one of ${known.map(({ name }) => name).join(", ")}, or set ` +
+      `${variableOf(problem.vendor)}_BASE_URL to the URL of a server with the Chat Completions API.`
 
 /** Returns the key and base URL for a vendor from the environment. */
 export const connection = (vendor: Vendor, environment: Environment): Connection => {

@@ -165,7 +165,9 @@ export const chosen = (
  */
 const reason = (ids: ReadonlyArray<string>, one: string, many: string): string | undefined => {
   if (ids.length === 0) return undefined
-  return ids.length === 1 ? `${ids[0]} ${one}` : `${ids.length > 3 ? ids.length : ids.join(" and ")} ${many}`
+  return ids.length === 1
+    ? `${ids[0]} ${one}`
+    : `${ids.length > 3 ? `${ids.length} workers` : ids.join(" and ")} ${many}`
 }
 
 /** Looks up the policy that a request names. */

@@ -22,6 +22,6 @@ export const problemOf = (rights: ReadonlyArray<string>): string | undefined => 
   const unknown = rights.find((right) => !all.some((one) => one === right))
   if (unknown === undefined) return undefined
   const meant = Nearest.nearest(unknown, all)
-  const hint = meant === undefined ? `Rights are ${all.join(" and ")}.` : `Did you mean ${meant}?`
-  return `Right "${unknown.slice(0, 64)}" does not exist. ${hint}`
+  const hint = meant === undefined ? `Available: ${all.join(", ")}.` : `Did you mean ${meant}?`
+  return `Unknown right "${unknown.slice(0, 64)}". ${hint}`
 }

@@ -166,7 +166,9 @@ export const grade = (input: GradeInput) =>
     if (input.lines) return yield* gradeFile(grader, input.file)
     const [gold, answer] = [Option.getOrUndefined(input.gold), Option.getOrUndefined(input.answer)]
     if (gold === undefined || answer === undefined) {
-      return yield* usage("Pass either --lines and a file, or --gold and --answer.")
+      return yield* usage(
+        "Pass --lines, or --gold and --answer. With --lines, the answers are read from a file or standard input."
+      )
     }
     return yield* gradeOne(grader, gold, answer)
   }).pipe(Effect.scoped)

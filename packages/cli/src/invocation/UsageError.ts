@@ -20,7 +20,7 @@ const subcommandsOf = ({ subcommands = [] }: HelpDoc): string => {
 /** Describes a group that is also a command: `divisi runs` lists runs. */
 const ownOf = ({ description, flags, subcommands = [] }: HelpDoc, command: string): string => {
   const [first = ""] = description.split(/(?<=\.)\s/)
-  return subcommands.length > 0 && flags.length > 0 ? ` Without a subcommand, ${command} does this: ${first}` : ""
+  return subcommands.length > 0 && flags.length > 0 ? ` ${command} without a subcommand: ${first}` : ""
 }
 
 const textOf = (error: CliError.CliError, doc: HelpDoc): string => {

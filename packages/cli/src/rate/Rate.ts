@@ -26,7 +26,8 @@ const byId = (runs: ReadonlyArray<OutcomeLog.Run>, wanted: string): OutcomeLog.R
 /** Returns the user's last `divisi run`, or an error message. Runs of evaluations and servers need an id. */
 const latest = (runs: ReadonlyArray<OutcomeLog.Run>, log: string): Effect.Effect<OutcomeLog.Run | string> =>
   Effect.map(OwnOutcomes.last(log), (last) => {
-    if (last === undefined) return "No run is logged yet. `divisi run` logs runs with your own workers."
+    if (last === undefined)
+      return "No run has been logged yet. Ask a question first: `divisi run` logs runs with your own workers."
     if (last.isPlay) return "The last run was offline play and cannot be rated. To rate an earlier run, pass its id."
     return (
       runs.find(({ run }) => run === last.run) ??

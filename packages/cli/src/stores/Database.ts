@@ -219,7 +219,7 @@ const onlyOne = (source: string, files: Files): Effect.Effect<void, Failure> => 
   return flag === undefined
     ? Effect.void
     : Effect.fail(
-        usage(`--${flag} names a file, but the database of ${source} stores this data. Use only one of them.`)
+        usage(`--${flag} sets a file, but with ${source}, this data is stored in the database. Use only one of them.`)
       )
 }
 

@@ -131,7 +131,7 @@ const joined = (input: TrainInput, name: string): Effect.Effect<void, Failure> =
     Effect.gen(function* () {
       const database = yield* Database.openShared(input.on)
       if (database === undefined)
-        return yield* usage("--join requires the database of the training. Pass --on postgres://…")
+        return yield* usage("--join requires the database that the training run uses. Pass it with --on postgres://…")
       const given = [
         input.recipe,
         input.out,

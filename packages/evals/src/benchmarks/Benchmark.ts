@@ -176,7 +176,7 @@ export class ReferencesError extends Data.TaggedError("ReferencesError")<{
     const some = problems.slice(0, 3).map(({ detail, question }) => `"${References.short(question)}": ${detail}`)
     const more = problems.length > some.length ? `; and ${problems.length - some.length} more` : ""
     const questions = problems.length === 1 ? "1 question" : `${problems.length} questions`
-    return `${benchmark} has ${questions} for which no answer counts as correct. ${some.join("; ")}${more}. Correct the answers, or choose another grader. No worker was called.`
+    return `${benchmark} has ${questions} with a reference answer that the grader rejects. ${some.join("; ")}${more}. Correct the answers, or choose another grader. No worker was called.`
   }
 }
 

@@ -12,7 +12,7 @@ const wrong = (row: Row, name: string, expected: string): RowError =>
   new RowError(
     name in row
       ? `field "${name}" must be ${expected}`
-      : `it has no field "${name}"; its fields are ${Object.keys(row).slice(0, 20).join(", ")}`
+      : `it has no field "${name}"; fields found: ${Object.keys(row).slice(0, 20).join(", ")}`
   )
 
 /** Returns the value read from a record. Throws a {@link RowError} if it could not be read. */

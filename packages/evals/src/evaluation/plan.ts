@@ -23,7 +23,7 @@ export class EvaluationError extends Data.TaggedError("EvaluationError")<{
       case "grader":
         return this.detail
       case "changed":
-        return `This folder was evaluated with a different ${this.detail}. Use the original settings and tasks, or choose another folder.`
+        return `The evaluation in this folder has a different ${this.detail}. Use the original settings and tasks, or choose another folder.`
     }
   }
 }
@@ -160,7 +160,7 @@ export const checkSame =
     const changed = [...new Set([...Object.keys(now), ...Object.keys(then)])].flatMap((name) => {
       const [value, before] = [shown(now[name]), shown(then[name])]
       if (value === before) return []
-      return [name.startsWith("source of ") ? name : `${name} (${before}, now ${value})`]
+      return [name.startsWith("source of ") ? name : `${name} (${before} instead of ${value})`]
     })
     return changed.length === 0
       ? Effect.void

@@ -128,7 +128,7 @@ const oddityOf = (reference: string): string | undefined => {
   const isInWords = /^[\p{L}\p{M}'’,\s-]*\p{L}{4}[\p{L}\p{M}'’,\s-]*$/u.test(said)
   return !isInWords || mathematical.test(said) || numeralOf(said) !== said
     ? undefined
-    : 'the answer is in words, which a grader of mathematics compares only as text (the grader "text" is made for them)'
+    : 'the answer is in words, which this grader compares only as text (for answers in words, use the grader "text")'
 }
 
 /** Matches questions whose answer may be a time of day. */
