@@ -74,7 +74,7 @@ const page = (source: string, slug: string, markdown: string, title?: string): P
     .trim()
     // TypeDoc gives a heading to each module that an index names.
     .replace(/### (\w+)\n\nRe(?:names and re-)?[- ]?exports \[[^\]]*\]\(([^)]*)\)\n?(\n\*\*\*\n)?/g, "- [$1]($2)")
-    .replace("## References", "## Modules")
+    .replace(/^## References$/m, "## Modules")
   return {
     source,
     slug,
