@@ -156,14 +156,16 @@ const versionOf = (name: string): string => versions[name] ?? `${name}@${manifes
  * clone.
  */
 const specsOf = (folder: string, packages: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<string>, Failure> => {
-  if (!Clone.isThere()) return Effect.succeed([...packages, "@divisi/cli"].map(versionOf))
-  const ours = packages.filter((name) => name.startsWith("@divisi/"))
+  // The command line is a package of the project: its config imports the type, and `npx divisi` runs it.
+  const all = [...packages, "@divisi/cli"]
+  if (!Clone.isThere()) return Effect.succeed(all.map(versionOf))
+  const ours = all.filter((name) => name.startsWith("@divisi/"))
   return Effect.tryPromise({
     try: async () => {
       const packed = Object.values(await Clone.pack(ours, path.join(folder, packedFolder)))
       return [
         ...packed.map((file) => `./${packedFolder}/${file}`),
-        ...packages.filter((name) => !ours.includes(name)).map(versionOf)
+        ...all.filter((name) => !ours.includes(name)).map(versionOf)
       ]
     },
     catch: (error) => failed(`Cannot pack the packages of this clone: ${messageOf(error)}`)

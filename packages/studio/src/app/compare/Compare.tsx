@@ -427,7 +427,7 @@ const Choice = () => {
         <tbody>
           {questions.slice(0, maxQuestions).map((group) => {
             const [first] = group
-            const policies = [...new Set(group.map(({ policy }) => policy))]
+            const policies = [...new Set(group.map(({ policy }) => policy))].sort()
             return (
               <tr key={first!.id}>
                 <th scope="row" class="clip">
