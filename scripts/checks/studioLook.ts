@@ -150,8 +150,20 @@ const describe = (): { readonly parts: ReadonlyArray<Part>; readonly faults: Rea
 /** Returns the faults of a page's layout. */
 export const faultsOf = async (page: Page): Promise<ReadonlyArray<string>> => (await page.evaluate(describe)).faults
 
+/** Waits until a page looks the same twice. On a busy machine, charts get their widths some frames after the data. */
+const settled = async (page: Page): Promise<void> => {
+  let before: string | undefined
+  for (let tries = 0; tries < 50; tries += 1) {
+    const now = JSON.stringify(await page.evaluate(describe))
+    if (now === before) return
+    before = now
+    await page.waitForTimeout(100)
+  }
+}
+
 /** Describes a page in both themes, one line per part. */
 export const describeThemes = async (page: Page): Promise<ReadonlyArray<string>> => {
+  await settled(page)
   const [light, dark] = [await inTheme(page, "light"), await inTheme(page, "dark")]
   return light.map(({ colors, text }, index) => {
     const other = dark[index]
