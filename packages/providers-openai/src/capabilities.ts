@@ -119,8 +119,8 @@ const familyOf = (model: string): Family | undefined =>
     .sort((left, right) => right.prefix.length - left.prefix.length)[0]
 
 /**
- * Returns the capabilities of a model, with the caller's overrides. A server without JSON Schema support is not assumed
- * to have another JSON mode.
+ * Returns the capabilities of a model, with the caller's overrides. If the server does not support JSON Schema, no other
+ * JSON mode is assumed.
  */
 export const capabilitiesOf = (model: string, override: Partial<Capabilities> = {}): Capabilities => ({
   ...everything,

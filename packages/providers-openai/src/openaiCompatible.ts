@@ -57,7 +57,7 @@ const ofServers = { images: false, files: false, maxStopSequences: Number.POSITI
  *
  * **Details**
  *
- * For most servers, the base URL and the model are sufficient. Differences are not detected but set by options: how
+ * For most servers, the base URL and the model are sufficient. Differences are not detected; set them with options: how
  * usage is reported (`usage`), the fields for reasoning in answers (`reasoningField`) and requests (`reasoningEcho`),
  * the role of system messages (`systemRole`), and the field for the output limit (`outputLimit`). `presets` contains
  * the settings for vLLM, SGLang, llama-server, Ollama, LM Studio, OpenRouter, DeepSeek and Together. Without `apiKey`,

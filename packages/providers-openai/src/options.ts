@@ -12,7 +12,10 @@ import type { Defaults } from "./internal/settings.ts"
  * the variable.
  */
 export interface WorkerOptions extends Defaults, ProviderOptions.ProviderOptions<Capabilities> {
-  /** API key. Default: the environment variable `OPENAI_API_KEY`. */
+  /**
+   * API key. Default: the environment variable `OPENAI_API_KEY`; `openaiCompatible` has no default and sends no key
+   * without this option.
+   */
   readonly apiKey?: ProviderOptions.ProviderOptions<Capabilities>["apiKey"]
   /** Base URL of the API, including the version. Default: `OPENAI_BASE_URL`, otherwise OpenAI's URL. */
   readonly baseURL?: string | undefined

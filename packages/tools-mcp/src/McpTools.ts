@@ -55,8 +55,8 @@ export class McpTools extends Context.Service<
 >()("@divisi/tools-mcp/McpTools") {}
 
 /**
- * Server configurations keyed by name. The name becomes the prefix of the tools' names: at most 32 letters, digits, `_`
- * and `-`.
+ * Server configurations keyed by name. A name consists of at most 32 letters, digits, `_` and `-`, and becomes the
+ * prefix of the names of the server's tools.
  */
 export type McpServers = Readonly<Record<string, McpServer.McpServer>>
 

@@ -186,7 +186,7 @@ const listAll = async (client: LenientClient, options: object): Promise<Readonly
   throw new Error(`its list of tools has more than ${maxPages} pages`)
 }
 
-/** Creates a connection without starting the server. A server started later is stopped when the scope closes. */
+/** Creates a connection. The first use starts the server, and closing the scope stops it. */
 export const make = (server: McpServer): Effect.Effect<Connection, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(

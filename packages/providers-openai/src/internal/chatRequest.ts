@@ -32,8 +32,8 @@ export interface Dialect {
   /** Whether the server ends answers with `[DONE]` and no `finish_reason`. Default: `false`. */
   readonly endsWithDone?: boolean | undefined
   /**
-   * The field in which the server expects its reasoning back with a turn that called tools: as text (DeepSeek), or as
-   * the details that it sent (OpenRouter). Default: reasoning is not sent back.
+   * The field in which the server expects the reasoning of an assistant turn with tool calls to be sent back: as text
+   * (DeepSeek), or as the details that it sent (OpenRouter). Default: reasoning is not sent back.
    */
   readonly reasoningEcho?: "reasoning_content" | "reasoning_details" | undefined
   /** The role of system messages. */
@@ -44,7 +44,10 @@ export interface Dialect {
   readonly reasoningFields?: ReasoningFields | undefined
 }
 
-/** The field for each reasoning setting: `reasoning_effort`, OpenRouter's `reasoning`, or a switch. */
+/**
+ * The field for each reasoning setting: `reasoning_effort`, OpenRouter's `reasoning`, or a field that turns reasoning
+ * off (`enable_thinking`, `thinking`).
+ */
 export interface ReasoningFields {
   readonly effort?: "reasoning_effort" | "reasoning" | undefined
   readonly budget?: "reasoning" | undefined

@@ -50,8 +50,8 @@ export interface Connected extends Pick<Endpoint.Endpoint, "fetch" | "secrets"> 
 }
 
 /**
- * Creates a client without retries or logs. `identity` is the account at OpenAI; with `null`, the account set in
- * the environment is not sent to other servers.
+ * Creates a client without retries or logs. `identity` is the account at OpenAI. If it is `null`, the account set in
+ * the environment is not sent; use `null` for servers that are not OpenAI's.
  */
 export const connect = (
   worker: string,

@@ -36,8 +36,8 @@ export interface Target {
   /** The reasons why the API does not support a kind of reasoning setting, regardless of the model. */
   readonly missing: { readonly [Type in Reasoning["type"]]?: string | undefined }
   /**
-   * Called with a notice for each unsupported setting, which is then mapped or omitted. If `omit` is undefined,
-   * unsupported settings are rejected.
+   * Called with a notice for each unsupported setting, which is then replaced with a supported one or omitted. If `omit`
+   * is undefined, unsupported settings are rejected.
    */
   readonly omit?: ((notice: string) => void) | undefined
 }

@@ -45,7 +45,7 @@ export interface Api<Body, State> {
   readonly batch?: VendorBatch.Settings | undefined
 }
 
-/** The properties of a worker that do not depend on its API. */
+/** The properties of a worker that every API has: its model, price, limits, capabilities and key. */
 export interface About {
   readonly id: string
   /** The vendor's name for the model. */

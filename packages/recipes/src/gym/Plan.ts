@@ -26,8 +26,9 @@ export const titleOf = (pool: WorkerPool, worker: number): string =>
   /^\w+/.exec(pool.workers[worker]!.description ?? "")?.[0] ?? ""
 
 /**
- * The terms for each kind of task, exactly as workers' descriptions contain them, so that a model can look up a worker
- * by copying a term. Reasoning lines use the first term. A description that starts with a term starts with the first one.
+ * The terms for each kind of task, exactly as they appear in the workers' descriptions, so that a model can look up a
+ * worker by copying a term. Reasoning lines use the first term. If a description begins with one of the terms, it begins
+ * with the first.
  */
 export const words = {
   arithmetic: ["arithmetic", "mathematics"],

@@ -75,7 +75,7 @@ const table = Tables.table(
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Raised if workers of the paper's pool cannot be created. Lists each of them with what is missing. */
+/** Raised if workers of the paper's pool cannot be created. Lists these workers, each with the reason. */
 export class PaperPoolError extends Data.TaggedError("PaperPoolError")<{
   readonly missing: ReadonlyArray<{ readonly worker: string; readonly detail: string }>
 }> {

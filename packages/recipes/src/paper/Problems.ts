@@ -61,8 +61,8 @@ const loadOne = Effect.fnUntraced(function* (name: Name, { limit, seed }: Option
 export const load = (options: Options) => Effect.forEach(names, (name) => loadOne(name, options))
 
 /**
- * Loads the available benchmarks, with a sentence for each missing one that gives the reason. Fails if none is
- * available.
+ * Loads the available benchmarks. For each unavailable benchmark, the result contains a sentence with the reason. Fails
+ * if none is available.
  */
 export const loadWhatIsThere = Effect.fnUntraced(function* (options: Options) {
   const results = yield* Effect.forEach(names, (name) => Effect.result(loadOne(name, options)))
