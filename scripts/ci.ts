@@ -129,6 +129,9 @@ const step = async ({ again, command, count, cwd = root, env, name }: Step): Pro
     record(name, first.counts, since, "", cpuSeconds)
     return first.finished
   }
+  print(`again  ${name}: ${failed} failed at first`)
+  const reasons = first.counts.failures ?? [first.finished.output.trimEnd().split("\n").slice(-20).join("\n")]
+  for (const reason of reasons.slice(0, 10)) print(`       | ${reason.split("\n").slice(0, 20).join("\n       | ")}`)
   const second = await attempt(again?.(first.counts) ?? command)
   if (second.counts.failed > 0) {
     record(name, { ...first.counts, failures: second.counts.failures }, since, second.finished.output, cpuSeconds)
