@@ -71,11 +71,12 @@ const fromTestReport = (file: string, code: number): Counts | undefined => {
   try {
     const report = JSON.parse(fs.readFileSync(file, "utf8"))
     const failed: number = report.numFailedTests
+    const failures: ReadonlyArray<string> = report.testResults.flatMap(failuresOf)
     return {
       passed: report.numPassedTests,
       // A run can fail without a failed test, if a file cannot be loaded.
       failed: failed === 0 && code !== 0 ? 1 : failed,
-      failures: report.testResults.flatMap(failuresOf),
+      failures: failures.length === 0 ? undefined : failures,
       unsteady: report.testResults.flatMap((file: TestFile) => named(file, "passed"))
     }
   } catch {
