@@ -275,7 +275,7 @@ describe("Trainer", () => {
       const unpriced = WorkerPool.makeUnsafe([{ id: "a", generate: ScriptedWorker.echo("a").generate }])
       assert.include(
         yield* message([grpo()], { pool: unpriced }, { maxCostUsd: 1 }),
-        "a cost limit cannot be enforced with a"
+        'a cost limit needs a price for every worker, and the price of the worker "a" is unknown'
       )
       const { folder } = yield* train([])
       const other = WorkerPool.makeUnsafe([ScriptedWorker.echo("b")])
