@@ -142,7 +142,7 @@ export const evalFlags = {
   split: text(
     "split",
     "<name>",
-    "Split, for benchmarks with several (default test). Others: validation, train, auxiliary_train, all; for example in mmlu, rlpr and gym"
+    "Split, for benchmarks with several (default test). Others: validation, dev, train, auxiliary_train, all; for example in mmlu, rlpr and gym"
   ),
   format: choice("format", ["tags", "box", "line"]).pipe(
     Flag.withDescription("Answer format (default: the benchmark's)"),

@@ -15,8 +15,8 @@ export const serve = Command.make("serve", flags, (input) =>
       "Start an OpenAI- and Anthropic-compatible endpoint for the team. Clients only need a new base URL.",
       "",
       "Without a config or --pool, it serves the offline gym. It listens only on this machine. On Ctrl-C or SIGTERM, requests",
-      "in flight get 30 s to finish; a second signal cancels them. SIGHUP reloads the config. Suspended runs are stored",
-      "in a file and continue after a restart, except in the gym without --journal. Requires @divisi/server."
+      "in flight get 30 s to finish; a second signal ends the process at once. SIGHUP reloads the config. Suspended runs are",
+      "stored in a file and continue after a restart, except in the gym without --journal. Requires @divisi/server."
     )
   ),
   Command.withExamples([
