@@ -197,13 +197,13 @@ const firstRuns = async () => {
 }
 
 /** Returns the step for a test command. Tests of the command line use the build. */
-const tests = (command: string, env: Readonly<Record<string, string>> = {}) => {
+const tests = (command: string) => {
   const report = path.join(stateFolder, `${command.replaceAll(/\W+/g, "-")}.json`)
   return step({
     name: command,
     command: shell(command),
     count: ({ code }) => fromTestReport(report, code),
-    env: { DIVISI_TEST_BUILT: "1", DIVISI_TEST_REPORT: report, ...env },
+    env: { DIVISI_TEST_BUILT: "1", DIVISI_TEST_REPORT: report },
     again: ({ failures = [] }) => {
       const files = new Set(failures.map((failure) => /^[^\s:]+/.exec(failure)?.[0] ?? ""))
       return shell(files.size === 0 ? command : [command, "--", ...files].join(" "))
@@ -239,9 +239,8 @@ const testsAndChecks = async (packageManager: ReadonlyArray<string>, testCommand
     command: [process.execPath, "scripts/check.ts", name],
     count: fromLastLine
   })
-  // The longest steps start first. Of these, those that wait for processes or install packages do.
+  // The longest steps start first. Of these, those that install packages and wait for npm do.
   const steps: ReadonlyArray<() => Promise<unknown>> = [
-    () => tests("npm run test:long", { VITEST_MAX_WORKERS: `${os.availableParallelism()}` }),
     ...["everyCommand", "release", "plugin", "installation", "bundlers"].map((name) => () => step(check(name))),
     () => step({ name: "site", command: script("site"), count: fromLastLine }),
     ...["studio", "documentation", "figures"].map((name) => () => step(check(name))),
@@ -259,7 +258,10 @@ const testsAndChecks = async (packageManager: ReadonlyArray<string>, testCommand
     )
   ]
   await packAll()
-  await inLanes(steps, () => tests(testCommand))
+  await inLanes(steps, async () => {
+    await tests(testCommand)
+    await tests("npm run test:long")
+  })
 }
 
 /** Packs the packages once for all checks, because concurrent checks would otherwise pack them at the same time. */

@@ -33,7 +33,7 @@ const environment = () =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_(?!execpath$)/i.test(name)))
 
 /** Time limit in minutes. Longer than any command takes on a slow machine. */
-const limitMinutes = 30
+const limitMinutes = 50
 
 /** How long output may arrive after a program has exited, in milliseconds. */
 const lastWordsMillis = 5_000
