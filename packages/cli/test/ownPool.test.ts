@@ -91,7 +91,7 @@ describe.concurrent("a Conductor for one's own pool", () => {
       assert.strictEqual(repriced.code, 2, repriced.errors)
       assert.match(
         repriced.errors,
-        /different price of adder:sums \(.*"inputPerMillion":1,.*now .*"inputPerMillion":2,/
+        /different price of adder:sums \(.*"inputPerMillion":1,.*instead of .*"inputPerMillion":2,/
       )
       assert.strictEqual(calls(), 320)
 

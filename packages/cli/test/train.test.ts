@@ -125,7 +125,7 @@ describe.concurrent("recipes of a config", () => {
     it(`fails with a sentence where the recipe is ${recipe}`, () =>
       inFolder(async (cwd) => {
         const { code, errors } = await divisi(["train", "--recipe", recipe, ...ours], { cwd })
-        assert.strictEqual(code, 1)
+        assert.strictEqual(code, 2)
         assert.include(errors, message)
         assert.notMatch(errors, /\n\s+at /)
       }))

@@ -13,7 +13,7 @@ const rows: ReadonlyArray<readonly [command: string, message: string | RegExp]> 
   ["run 2+2 --max-cost 1 --max-cost 2", "--max-cost was passed 2 times. Pass it once."],
   ["run 2+2 --max-steps 1.5", 'flag --max-steps: "1.5". Expected a whole number.'],
   ["run 2+2 --seed 99999999999999999999", "Expected a whole number up to 9007199254740991."],
-  ["gym sample --count 1e9", 'flag --count: "1e9". Expected a whole number from 1 to 1000000.'],
+  ["gym sample --count 1e9", 'flag --count: "1000000000". Expected a whole number from 1 to 1000000.'],
   ["gym solve --tasks 1000000 --policy nobody", 'Unknown policy "nobody".'],
   ["eval --ids add", "--ids: 1 of the ids are not among the first 100 gym tasks."],
   ["eval --limit 1000001", "Expected a whole number from 1 to 1000000."],
