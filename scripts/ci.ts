@@ -66,10 +66,10 @@ const failuresOf = (file: TestFile): ReadonlyArray<string> => {
     : failed
 }
 
-/** Returns the counts of the tests in a report. `code` is the exit code of the run. */
-const fromTestReport = (file: string, code: number): Counts | undefined => {
+/** Returns the counts of the tests run by `npm test` or `npm run test:long`. */
+const fromTestReport = ({ code }: Finished): Counts | undefined => {
   try {
-    const report = JSON.parse(fs.readFileSync(file, "utf8"))
+    const report = JSON.parse(fs.readFileSync(path.join(stateFolder, "tests.json"), "utf8"))
     const failed: number = report.numFailedTests
     const failures: ReadonlyArray<string> = report.testResults.flatMap(failuresOf)
     return {
@@ -197,19 +197,17 @@ const firstRuns = async () => {
 }
 
 /** Returns the step for a test command. Tests of the command line use the build. */
-const tests = (command: string) => {
-  const report = path.join(stateFolder, `${command.replaceAll(/\W+/g, "-")}.json`)
-  return step({
+const tests = (command: string) =>
+  step({
     name: command,
     command: shell(command),
-    count: ({ code }) => fromTestReport(report, code),
-    env: { DIVISI_TEST_BUILT: "1", DIVISI_TEST_REPORT: report },
+    count: fromTestReport,
+    env: { DIVISI_TEST_BUILT: "1" },
     again: ({ failures = [] }) => {
       const files = new Set(failures.map((failure) => /^[^\s:]+/.exec(failure)?.[0] ?? ""))
       return shell(files.size === 0 ? command : [command, "--", ...files].join(" "))
     }
   })
-}
 
 /** Compares workflow texts with a real Python, if there is one. */
 const pythonCheck = async () => {

@@ -5,8 +5,7 @@ import path from "node:path"
 import { setUp } from "./set-up.mjs"
 import { closure, root, stateFolder } from "./workspace.mjs"
 
-// CI runs two sets of tests at the same time.
-const report = process.env.DIVISI_TEST_REPORT ?? path.join(stateFolder, "tests.json")
+const report = path.join(stateFolder, "tests.json")
 
 /**
  * Prints a last line with the result and the number of tests, and returns the exit code. A run without any test counts
