@@ -79,7 +79,7 @@ const isEmptyObject = (value: unknown): boolean =>
   typeof value === "object" && value !== null && !Duration.isDuration(value) && Object.keys(value).length === 0
 
 /** Accepts a duration: a number of milliseconds, or a string such as "1 hour". */
-// Marked as pure, so that a bundle that does not use a cache leaves both out.
+// Marked as pure, like the table below, so that a bundle without a cache leaves both out.
 export const aDuration: Options.Check = /* @__PURE__ */ Options.expects(
   'milliseconds, or a string such as "1 hour"',
   (value) =>

@@ -62,9 +62,8 @@ export interface Terms {
   /**
    * Settings for each run. The budget applies to one question. All sample seeds are derived from `seed` (default: 0).
    * Without `maxOutputTokens`, each call is limited by the worker's own setting. If it has none, the limit is the
-   * model's maximum, at most 8,192 tokens, or 4,096 tokens if the maximum is unknown. With a `critic` in `run`, note
-   * that one that can read the reference answers may leak them to the
-   * policy.
+   * model's maximum, at most 8,192 tokens, or 4,096 tokens if the maximum is unknown. A `critic` that can
+   * read the reference answers may leak them to the policy.
    */
   readonly run?: RunSettings | undefined
   /** The confidence level of the intervals. Default: 0.95. */
