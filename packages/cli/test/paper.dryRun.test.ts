@@ -112,14 +112,14 @@ describe.concurrent("divisi train --recipe paper --dry-run", () => {
   ] as const) {
     it(`refuses ${setting}=${value} in a sentence`, async () => {
       const { code, errors } = await estimate({ environment: { [setting]: value } })
-      assert.strictEqual(code, 1)
+      assert.strictEqual(code, 2)
       assert.include(errors, message)
     })
   }
 
   it("ends with a sentence where no problem can be had", async () => {
     const { code, errors } = await estimate({ left: Object.keys(files) })
-    assert.strictEqual(code, 1)
+    assert.strictEqual(code, 2)
     assert.include(errors, "check the connection, or download the file yourself")
   })
 })

@@ -37,6 +37,14 @@ const values: ReadonlyArray<unknown> = [
   ...[{ type: "budget", tokens: -1 }, { a: () => true }, { a: 1 }]
 ]
 
+/** What a setting accepts, in words. */
+const accepted = (row: Options.Row): string => {
+  if (typeof row === "function") return row(undefined) ?? ""
+  if (!("each" in row)) return "an object"
+  const { each, kind } = row as Options.Each
+  return kind === "list" ? `a list; each element is ${accepted(each)}` : `an object; each value is ${accepted(each)}`
+}
+
 const decode = Schema.decodeUnknownResult(RunSettings.schema)
 
 describe("the settings of a run", () => {
@@ -65,8 +73,7 @@ describe("the settings of a run", () => {
         flag,
         unit = ""
       } = RunSettings.reference[path as keyof typeof RunSettings.reference]
-      const accepts = typeof row === "function" ? (row(undefined) ?? "") : "an object"
-      return `| \`${path}\` | ${doc} | ${accepts} | ${unit} | ${fallback} | ${flag === undefined ? "" : `\`${flag}\``} |`
+      return `| \`${path}\` | ${doc} | ${accepted(row)} | ${unit} | ${fallback} | ${flag === undefined ? "" : `\`${flag}\``} |`
     })
     const page = [
       "# Settings of a run",

@@ -47,7 +47,7 @@ describe("a limit of cost and a worker without a price", () => {
           const response = await ask(url, wire)
           const body = await response.text()
           assert.isAtLeast(response.status, 400, body)
-          assert.match(body, /worker \\"three\\" has no known price\. Set `pricing`/)
+          assert.match(body, /does not know the price of three\./)
           assert.strictEqual(calls(), 0)
         })
       })

@@ -108,7 +108,7 @@ const isPromise = (value: unknown): value is PromiseLike<unknown> =>
 const noAnswer = (worker: string, given: unknown): WorkerError => {
   const kind = typeof given === "number" || typeof given === "boolean" ? `a ${typeof given}` : Options.kindOf(given)
   const what =
-    kind === "an object" ? "an object without a text" : `${kind.replace("a list", "an array")} instead of text`
+    /^an (empty )?object/.test(kind) ? "an object without a text" : `${kind.replace("a list", "an array")} instead of text`
   return new WorkerError({
     worker,
     reason: { _tag: "Defect", detail: `it returned ${what}; return a string or { text, usage }` }
