@@ -107,8 +107,9 @@ const isPromise = (value: unknown): value is PromiseLike<unknown> =>
 /** Returns the error for an invalid answer, such as the `undefined` that results from a missing `return`. */
 const noAnswer = (worker: string, given: unknown): WorkerError => {
   const kind = typeof given === "number" || typeof given === "boolean" ? `a ${typeof given}` : Options.kindOf(given)
-  const what =
-    /^an (empty )?object/.test(kind) ? "an object without a text" : `${kind.replace("a list", "an array")} instead of text`
+  const what = /^an (empty )?object/.test(kind)
+    ? "an object without a text"
+    : `${kind.replace("a list", "an array")} instead of text`
   return new WorkerError({
     worker,
     reason: { _tag: "Defect", detail: `it returned ${what}; return a string or { text, usage }` }
