@@ -46,6 +46,17 @@ describe("a schema from outside", () => {
     }
   }
 
+  it("counts once for each path to it, recursive or not", () => {
+    const object = (a: string, b: string) => ({
+      properties: { a: { $ref: `#/$defs/${a}` }, b: { $ref: `#/$defs/${b}` } }
+    })
+    const recursive = { d0: object("d1", "d4"), d1: object("d1", "d3"), d3: object("d0", "d3") }
+    const schema = { ...object("d0", "d4"), $defs: { ...recursive, d4: { items: { $ref: "#/$defs/d0" } } } }
+    assert.strictEqual(JsonSchemaValidator.make(schema).size, 33)
+    const plain = doubling(3, (target) => ({ properties: { a: target, b: target } }))
+    assert.strictEqual(JsonSchemaValidator.make(plain).size, 30)
+  })
+
   it("that leads back to itself without end is refused", () => {
     const endless = [
       { $ref: "#" },

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { settle } from "../Callback.ts"
 import * as Elapsed from "../Elapsed.ts"
+import { onDemand } from "../OnDemand.ts"
 import { messageOf } from "../Thrown.ts"
 import { problemOf } from "../task/ContentProblem.ts"
 import type { Compiled, ShapeError } from "../task/compileShape.ts"
@@ -100,7 +101,9 @@ const maxSchemas = 50_000
 /** Number of schemas to process before yielding to other fibers. */
 const schemasPerTurn = 2_000
 
-const compiling = () => Effect.promise(() => import("../task/compileShape.ts"))
+const withShapes = onDemand(() => import("../task/compileShape.ts"))
+
+const withResults = onDemand(() => import("./toolResult.ts"))
 
 /** Sets `type: "object"` on argument schemas without a type, such as `{}`. Vendors reject them otherwise. */
 const ofObject = (schema: JsonSchema): JsonSchema =>
@@ -108,8 +111,8 @@ const ofObject = (schema: JsonSchema): JsonSchema =>
 
 /** Compiles the tools of a run. Schema and parsing code is loaded only if there are tools. */
 export const toolbox = Effect.fnUntraced(function* (tools: ReadonlyArray<Tool>): Effect.fn.Return<Toolbox, ShapeError> {
-  const { compileShape, ShapeError } = yield* compiling()
-  const { read } = yield* Effect.promise(() => import("./toolResult.ts"))
+  const { compileShape, ShapeError } = yield* withShapes(Effect.succeed)
+  const { read } = yield* withResults(Effect.succeed)
   const ready = new Map<string, Ready>()
   const definitions: Array<ToolDefinition> = []
   let size = 0
@@ -170,7 +173,7 @@ export const answerShape = Effect.fnUntraced(function* (
   const output = named(given)
   if (output.type === "text") return undefined
   if (output.type === "json") return { format: output, read: parsed }
-  const { compileShape } = yield* compiling()
+  const { compileShape } = yield* withShapes(Effect.succeed)
   const { check, schema } = yield* compileShape(`the output "${output.name}"`, output.schema)
   const read = (text: string): Read => {
     const json = parsed(text)

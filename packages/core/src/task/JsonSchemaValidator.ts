@@ -401,32 +401,47 @@ const inParts = (node: Node): ReadonlyArray<Node> => {
 
 /**
  * Counts schemas while following references. A recursive schema counts once per path. Throws if the limit is exceeded.
+ * A schema without recursion is visited once, however often it is referenced.
  */
 const expandedSize = (root: Node): number => {
   let size = 0
+  let deepest = 0
   const path = new Map<Node, number>()
-  /** `since` is the depth of the first schema on the path that applies to the same value. */
-  const visit = (node: Node, depth: number, since: number): void => {
-    size += 1
+  /** The number of schemas, and of levels below, of each visited schema without recursion. */
+  const known = new Map<Node, { readonly size: number; readonly levels: number }>()
+  /**
+   * `since` is the depth of the first schema on the path that applies to the same value. Returns whether the schema is
+   * recursive, or refers to one that is.
+   */
+  const visit = (node: Node, depth: number, since: number): boolean => {
+    const [sizeBefore, deepestBefore] = [size, deepest]
+    const visited = known.get(node)
+    size += visited?.size ?? 1
+    deepest = depth + (visited?.levels ?? 0)
     if (size > maxSchemaNodes) {
       throw new Error(`with its references resolved, it has more than ${maxSchemaNodes} schemas`)
     }
-    if (depth > maxSchemaDepth) {
+    if (deepest > maxSchemaDepth) {
       throw new Error(`with its references resolved, it is nested more than ${maxSchemaDepth} levels deep`)
     }
     const at = path.get(node)
     if (at !== undefined && at >= since) throw new Error("its references form an endless loop")
-    if (at !== undefined) return
-    path.set(node, depth)
-    for (const child of inPlace(node)) {
-      visit(child, depth + 1, since)
-      node.isUnsure ||= child.isUnsure
+    let isRecursive = at !== undefined
+    if (visited === undefined && at === undefined) {
+      path.set(node, depth)
+      for (const child of inPlace(node)) {
+        isRecursive = visit(child, depth + 1, since) || isRecursive
+        node.isUnsure ||= child.isUnsure
+      }
+      for (const child of inParts(node)) {
+        isRecursive = visit(child, depth + 1, depth + 1) || isRecursive
+        node.isUnsure ||= child.isUnsure
+      }
+      path.delete(node)
+      if (!isRecursive) known.set(node, { size: size - sizeBefore, levels: deepest - depth })
     }
-    for (const child of inParts(node)) {
-      visit(child, depth + 1, depth + 1)
-      node.isUnsure ||= child.isUnsure
-    }
-    path.delete(node)
+    deepest = Math.max(deepestBefore, deepest)
+    return isRecursive
   }
   visit(root, 1, 1)
   return size
