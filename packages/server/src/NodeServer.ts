@@ -134,6 +134,7 @@ export const make = Effect.fnUntraced(function* (
   const entrance = Entrance.make()
   const node = Http.createServer(limitsOf(requestMillis), entrance.requests(handler))
   node.maxConnections = maxConnections
+  node.on("connection", Entrance.connected)
   const sockets = new NodeWS.WebSocketServer({
     noServer: true,
     maxPayload: Limits.of(options).frameBytes,

@@ -125,8 +125,8 @@ describe("malformed requests", () => {
   it("is answered if some are pipelined, and closes the connection if very many are", () =>
     serving(alone(worker("a", said("here"))), async ({ port, url }) => {
       const one = "GET /v1/models HTTP/1.1\r\nhost: localhost\r\n\r\n"
-      const few = await written(port, one.repeat(100), 100)
-      assert.lengthOf(few.text.match(/HTTP\/1\.1 200/g) ?? [], 100)
+      const few = await written(port, one.repeat(20), 20)
+      assert.lengthOf(few.text.match(/HTTP\/1\.1 200/g) ?? [], 20)
       assert.isTrue((await written(port, one.repeat(3_000), 3_000)).isClosed)
       assert.strictEqual((await fetch(`${url}/models`)).status, 200)
     }))

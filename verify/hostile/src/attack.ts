@@ -105,7 +105,10 @@ const measure = async ({ expected, name }: Attack.Attack, wire: Attack.Wire) => 
   await once(attacker, "message")
   await readDelay()
   let statuses: Readonly<Record<string, number>> | undefined
-  attacker.once("message", (counts) => (statuses = counts))
+  attacker.once("message", (counts) => {
+    statuses = counts
+    void attacker.terminate()
+  })
   let isOn = true
   void ended.then(() => (isOn = false))
   const under = await smallRequests(port, () => isOn)

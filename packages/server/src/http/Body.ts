@@ -16,6 +16,7 @@ import { JsonScan } from "../wire/JsonScan.ts"
 import type { Limits } from "../wire/Limits.ts"
 import * as Steps from "../wire/Steps.ts"
 import * as Encoding from "./Encoding.ts"
+import * as Entrance from "./Entrance.ts"
 import type { Held } from "./InFlight.ts"
 import * as JsonParser from "./JsonParser.ts"
 import { Pieces } from "./Pieces.ts"
@@ -246,7 +247,8 @@ const ofNode = (
       leave()
       into.end()
     }
-    const fail = () => into.fail(unreadable())
+    // Connections that are closed at once fail a few per turn.
+    const fail = () => Entrance.stop(() => into.fail(unreadable()))
     message.on("data", take).on("end", end).on("close", fail).on("error", fail)
     return Effect.sync(() => {
       leave()

@@ -13,7 +13,7 @@ type Handler = (request: Http.IncomingMessage, response: Http.ServerResponse) =>
 type UpgradeHandler = (request: Http.IncomingMessage, socket: Duplex, head: Buffer) => void
 
 /** Maximum number of unanswered requests per connection. */
-const maxPipelined = 100
+const maxPipelined = 20
 
 const isUpgrade = Symbol("isUpgrade")
 
@@ -38,6 +38,16 @@ const closing = Fair.make()
 
 /** Calls a function that stops the work for a closed connection, a few per event loop turn. */
 export const stop = (work: () => void): void => void closing.begin("", work)
+
+/** Lets a connection emit `end` in its turn: Node then aborts its unfinished request, and writes a response to it. */
+export const connected = (socket: Duplex): void => {
+  const emit = socket.emit.bind(socket)
+  socket.emit = (event: string | symbol, ...values: ReadonlyArray<unknown>) => {
+    if (event !== "end") return emit(event, ...values)
+    stop(() => emit(event, ...values))
+    return true
+  }
+}
 
 /** A response that emits `close` in its turn if its connection was closed before its end. */
 export class Outgoing<

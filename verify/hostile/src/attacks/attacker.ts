@@ -27,4 +27,3 @@ const lane = async () => {
 
 await Promise.all(Array.from({ length: attack.lanes ?? 4 }, lane))
 parentPort?.postMessage(counts)
-process.exit()
