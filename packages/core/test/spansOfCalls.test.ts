@@ -327,6 +327,44 @@ describe("spans that user code makes", () => {
     assert.match(nameOf(inner?.parent) ?? "", /^invoke_agent/)
   })
 
+  it("are one of each item of a map, in its own context, with attributes of bounded length", async () => {
+    const items = Array.from({ length: 200 }, (_, at) => `item ${at} ${"x".repeat(2_000)}`)
+    const mapper = worker({
+      id: "mapper",
+      pricing,
+      capabilities: { jsonSchema: true },
+      answer: async ({ messages }) => {
+        const asked = String(messages.at(-1)?.content)
+        if (asked.endsWith("List.")) return { text: JSON.stringify(items), usage }
+        await mine(/item \d+/.exec(asked)?.[0] ?? "the sum")
+        return { text: asked, usage }
+      }
+    })
+    const steps = [
+      { worker: 0, subtask: "List.", access: [], gives: { list: items.length } },
+      { worker: 0, subtask: "Read {item}.", access: [], each: 0 },
+      { worker: 0, subtask: "Sum up.", access: [1] }
+    ]
+    const { all, named, result, sum } = await traced((telemetry) =>
+      conduct({ question: "What?", pool: [mapper], policy: policy("map", () => ({ steps })), telemetry })
+    )
+    assert.strictEqual(result.ending, "answered")
+    const calls = named("chat mapper")
+    assert.deepStrictEqual([calls.length, sum(input)], [items.length + 2, 1_000 * (items.length + 2)])
+    const parents = [...items.keys()].map((at) => {
+      const [atOnce, later] = [named(`item ${at} at once`), named(`item ${at} later`)]
+      assert.deepStrictEqual([atOnce.length, later.length], [1, 1])
+      assert.strictEqual(atOnce[0]!.parent, later[0]!.parent)
+      return atOnce[0]!.parent
+    })
+    assert.strictEqual(new Set(parents).size, items.length, "a span of its own for each item")
+    assert.isTrue(parents.every((parent) => calls.some(({ id }) => id === parent)))
+    for (const { attributes, name } of all) {
+      for (const [key, value] of Object.entries(attributes))
+        assert.isAtMost(String(value).length, 1_000, `${name} ${key}`)
+    }
+  })
+
   it("are children of the caller's span, and of ours in Effect's tracer", async () => {
     const outer = startSpan("request")
     await api.context.with(api.trace.setSpan(api.context.active(), outer), async () => {
