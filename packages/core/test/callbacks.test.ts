@@ -254,3 +254,25 @@ describe("a function that is given to a run", () => {
     assert.match(failed.answer ?? "", /rejected this call/)
   })
 })
+
+describe("a plan whose getters throw", () => {
+  const throwing = promise.policy("p", () => ({
+    steps: [
+      {
+        subtask: "",
+        access: [],
+        get worker(): number {
+          throw new Error("boom")
+        }
+      }
+    ]
+  }))
+
+  it("is an invalid plan, for which a fallback plans", async () => {
+    const result = await run({ policy: throwing })
+    assert.strictEqual(result.ending, "failed")
+    assert.match(result.transcript.detail ?? "", /Policy p produced no valid plan: its propose failed: boom/)
+    const other = await run({ policy: promise.withFallback(throwing, promise.single(0)) })
+    assert.strictEqual(other.answer, "42")
+  })
+})

@@ -279,6 +279,14 @@ const byOrdinals = <A extends Proposal>(
       )
 
 /**
+ * Runs an effect that reads a policy's proposal. Its getters may throw, which is converted to a `PolicyError`.
+ *
+ * @internal
+ */
+export const reading = <A, E>(policy: string, read: () => Effect.Effect<A, E>): Effect.Effect<A, E | PolicyError> =>
+  Effect.catchDefect(Effect.suspend(read), (defect) => Effect.fail(failed(policy, "propose", defect)))
+
+/**
  * Requests a workflow from a policy. Use this instead of calling `policy.propose(context)`, because a user-supplied
  * policy may be async and may throw.
  */
@@ -286,9 +294,11 @@ export const propose = (
   policy: Policy,
   context: Context
 ): Effect.Effect<Proposal, PolicyError | WorkerError | BudgetExceeded> =>
-  Effect.flatMap(
-    calledOf(policy.name, "propose", () => policy.propose(context)),
-    (proposal) => byOrdinals(policy.name, context, proposal)
+  reading(policy.name, () =>
+    Effect.flatMap(
+      calledOf(policy.name, "propose", () => policy.propose(context)),
+      (proposal) => byOrdinals(policy.name, context, proposal)
+    )
   )
 
 /**

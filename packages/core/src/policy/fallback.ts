@@ -71,7 +71,9 @@ export const propose = (
   declines: Declines | undefined,
   context: Policy.Context
 ): ReturnType<Policy.Policy["propose"]> => {
-  const valued = Effect.flatMap(Policy.propose(policy, context), (proposal) => valid(policy, context, proposal))
+  const valued = Effect.flatMap(Policy.propose(policy, context), (proposal) =>
+    Policy.reading(policy.name, () => valid(policy, context, proposal))
+  )
   const proposed = orElse(valued, (why) => standIn(fallback, context, why))
   if (declines === undefined) return proposed
   const declined = Policy.calledOf<string | undefined>(policy.name, "declines", () => declines(context))
