@@ -39,7 +39,7 @@ interface Probe {
 const messages = [{ role: "user", content: "Who?" }]
 
 /**
- * Requests by route, some routes with several. Where a key may not see a run or a response, it gets 404. A request that
+ * Requests by route, some routes with several. If a key may not see a run or a response, it gets 404. A request that
  * is allowed may fail for another reason: 400 (there is nothing to resume), 404 (no such model), 426 (no WebSocket).
  */
 const probes: Record<string, Probe> = {
