@@ -165,8 +165,12 @@ export const call = (
   // Some vendors use the same id for several calls.
   const own = turn.calls.some((one) => one.id === id) ? `call_${crypto.randomUUID()}` : id
   const blocks = extended(turn.blocks, "tool-call", own, "", metadata)
-  const calls = [...turn.calls, { id: own, name: nameIn(turn, name), arguments: Arguments.whole(text) }]
-  return [{ ...turn, blocks, calls, written: `${turn.written}${name}${text}` }, noParts]
+  const calls = Arguments.whole(text).map((text, at) => ({
+    id: at === 0 ? own : `call_${crypto.randomUUID()}`,
+    name: nameIn(turn, name),
+    arguments: text
+  }))
+  return [{ ...turn, blocks, calls: [...turn.calls, ...calls], written: `${turn.written}${name}${text}` }, noParts]
 }
 
 const cut = "its stream ended before its answer did"

@@ -91,13 +91,28 @@ export const several = (text: string): ReadonlyArray<string> => {
 
 const onlyOf = (texts: ReadonlyArray<string>): string | undefined => (texts.length === 1 ? texts[0] : undefined)
 
+/** The start of an object, up to its first value. */
+const opening = /^\{\s{0,8}"[^"\\]{0,200}"\s{0,8}:/
+
+/**
+ * Returns the object at the end of a string if everything before it repeats its beginning: some servers send all
+ * previous text again with each chunk.
+ */
+const grown = (text: string): string | undefined => {
+  const start = text.length > longest ? undefined : opening.exec(text)?.[0]
+  if (start === undefined) return undefined
+  const [, ...parts] = text.split(start)
+  const last = start + parts.at(-1)
+  return parts.length > 1 && parts.every((part) => last.startsWith(start + part)) && isObject(last) ? last : undefined
+}
+
 /**
  * Returns the complete arguments of a call: a JSON object if one can be recovered, otherwise the unchanged string. Some
  * servers send an empty object before or after the real one, repeat all previous text in each chunk, repeat the whole
  * text at the end, duplicate it, nest JSON in a JSON string, or wrap it in a Markdown fence. `last` is the last chunk
  * received.
  */
-export const whole = (text: string, last = ""): string => {
+const wholeOf = (text: string, last: string): string => {
   const trimmed = text.trim()
   if (nothing.has(trimmed)) return "{}"
   if (isObject(text)) return text
@@ -107,9 +122,19 @@ export const whole = (text: string, last = ""): string => {
     onlyOf(several(trimmed)),
     trimmed.replace(/^\{\}/, ""),
     trimmed.replace(/\{\}$/, ""),
+    grown(trimmed),
     last
   ]
   return candidates.find((one): one is string => typeof one === "string" && isObject(one)) ?? text
+}
+
+/**
+ * Returns the complete arguments of the calls that a server merged into one, usually of a single call. `last` is the
+ * last chunk received.
+ */
+export const whole = (text: string, last = ""): readonly [string, ...Array<string>] => {
+  const [first, ...others] = several(text.trim()).filter((one) => one !== "{}")
+  return first === undefined || others.length === 0 ? [wholeOf(text, last)] : [first, ...others]
 }
 
 /** Returns the id of a call as a string; some servers send a number. */

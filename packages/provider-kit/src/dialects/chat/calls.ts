@@ -74,10 +74,12 @@ const pieceOf = (value: unknown): Piece => {
   }
 }
 
-/** Whether a piece repeats the received arguments of a call, with or without additional characters. */
+/**
+ * Whether a piece repeats the received arguments of a call, with or without additional characters. It has the id of the
+ * call, or only its index.
+ */
 const repeats = (call: Call, piece: Piece): boolean =>
-  piece.id !== "" &&
-  piece.id === call.givenId &&
+  (piece.id === "" ? piece.index !== undefined && piece.index === call.index : piece.id === call.givenId) &&
   [call.arguments, call.last].some((text) => text !== "" && piece.arguments.startsWith(text))
 
 const isPieceOfName = (call: Call, piece: Piece): boolean =>
@@ -222,10 +224,7 @@ export const wholeCalls = (calls: Calls): ReadonlyArray<WorkerPart> => {
     // Some servers end a list of calls with an empty call.
     if (call.name === "" && call.arguments === "" && calls.length > 1) return []
     if (call.name === "") throw unreadable("a tool call has no name")
-    const text = Arguments.whole(call.arguments, call.last)
-    // Two calls to one tool were merged into one.
-    const texts = Arguments.isObject(text) ? [] : Arguments.several(text)
-    return (texts.length === 0 ? [text] : texts).map((text) => {
+    return Arguments.whole(call.arguments, call.last).map((text) => {
       const id = ids.has(call.id) ? `call_${crypto.randomUUID()}` : call.id
       ids.add(id)
       return { type: "tool-call", id, name: call.name, arguments: text } as const
@@ -236,4 +235,4 @@ export const wholeCalls = (calls: Calls): ReadonlyArray<WorkerPart> => {
 /** Whether all calls are complete: they have a name, and their arguments are a JSON object. */
 export const areWhole = (calls: Calls): boolean =>
   calls.length > 0 &&
-  calls.every(({ arguments: text, last, name }) => name !== "" && Arguments.isObject(Arguments.whole(text, last)))
+  calls.every(({ arguments: text, last, name }) => name !== "" && Arguments.whole(text, last).every(Arguments.isObject))

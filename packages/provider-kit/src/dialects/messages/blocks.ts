@@ -162,18 +162,19 @@ export const extend = (
   return block === undefined ? blocks : replace(blocks, place, extended(block, type, text))
 }
 
-/** Returns a complete call. */
-const callOf = ({ arguments: text, given, id, last, name }: Call): WorkerPart => ({
-  type: "tool-call",
-  id,
-  name,
-  arguments: Arguments.whole(text === "" || (isPlaceholder(text) && given !== "") ? given : text, last)
-})
+/** Returns a complete call, or the calls that a server merged into one. */
+const callsOf = ({ arguments: text, given, id, last, name }: Call): ReadonlyArray<WorkerPart> =>
+  Arguments.whole(text === "" || (isPlaceholder(text) && given !== "") ? given : text, last).map((text, at) => ({
+    type: "tool-call",
+    id: at === 0 ? id : `${id}_${at}`,
+    name,
+    arguments: text
+  }))
 
 const ended = (blocks: Blocks, place: number): Next => {
   const call = callIn(blocks, place)
   if (call === undefined || call.isEnded) return [blocks, none]
-  return [replace(blocks, place, { ...call, isEnded: true }), [callOf(call)]]
+  return [replace(blocks, place, { ...call, isEnded: true }), callsOf(call)]
 }
 
 /** Ends the block at an index, which completes a call. Some servers send the input of a call only here. */
@@ -185,7 +186,7 @@ export const end = (blocks: Blocks, index: unknown, input?: unknown): Next => {
     : ended(replace(blocks, place, { ...call, given: givenOf(input) }), place)
 }
 
-const isWhole = ({ arguments: text, last }: Call): boolean => Arguments.isObject(Arguments.whole(text, last))
+const isWhole = ({ arguments: text, last }: Call): boolean => Arguments.whole(text, last).every(Arguments.isObject)
 
 /** Ends the calls whose end event is missing but whose arguments are complete. */
 export const endWhole = (blocks: Blocks): Next => {

@@ -149,15 +149,30 @@ export const end = (calls: Calls, at: Place, item: Json.Fields, isCallEnd = true
 }
 
 /**
+ * Completes a call from the final response. If it repeats the call at its position under other ids, the ids of the
+ * stream remain.
+ */
+export const confirm = (calls: Calls, at: Place, item: Json.Fields): Taken => {
+  const call = calls.find(({ index, isEnded }) => isEnded && index === at.index)
+  const isKnown = placeOf(calls, at, Arguments.idOf(item.call_id)) !== -1
+  const isSame = call?.name === calledIn(item).name && call?.arguments === argumentsOf(item)
+  return isSame && !isKnown ? { calls, parts: none } : end(calls, at, item)
+}
+
+/**
  * Returns the complete calls. If the answer is complete, a call without an end event is included if its arguments can
  * be parsed.
  */
 export const whole = (calls: Calls, isComplete: boolean): ReadonlyArray<WorkerPart> => {
   const taken = isComplete ? calls : calls.filter(({ isEnded }) => isEnded)
-  return taken.map(({ arguments: given, id, isEnded, last, name }) => {
+  return taken.flatMap(({ arguments: given, id, isEnded, last, name }) => {
     if (name === "") throw unreadable("a tool call has no name")
-    const text = Arguments.whole(given, last)
-    if (!isEnded && (given === "" || !Arguments.isObject(text))) throw unreadable("a tool call has no end event")
-    return { type: "tool-call", id: id || `call_${crypto.randomUUID()}`, name, arguments: text }
+    const texts = Arguments.whole(given, last)
+    if (!isEnded && (given === "" || !texts.every(Arguments.isObject))) throw unreadable("a tool call has no end event")
+    // Several calls to one tool were merged into one.
+    return texts.map((text, at) => {
+      const own = at === 0 ? id : ""
+      return { type: "tool-call", id: own || `call_${crypto.randomUUID()}`, name, arguments: text } as const
+    })
   })
 }

@@ -226,12 +226,12 @@ const withPlace = (state: State, item: Json.Fields): State => {
   return { ...state, places: Echo.withPlace(state.places, place) }
 }
 
-/** Applies a completed output item from the stream or the final response. */
-const ended = (before: State, index: unknown, value: unknown): Step<State> => {
+/** Applies a completed output item from the stream, or from the final response with {@link Calls.confirm}. */
+const ended = (before: State, index: unknown, value: unknown, endCall = Calls.end): Step<State> => {
   const item = Json.object(value ?? undefined, "an item")
   const state = withPlace(before, item)
   const place = itemPlace(index, item)
-  if (Calls.isCall(item)) return taken(state, Calls.end(state.calls, place, item))
+  if (Calls.isCall(item)) return taken(state, endCall(state.calls, place, item))
   if (item.type === "reasoning") return wholeThought(state, place, reasoningTexts(item))
   if (item.type === "image_generation_call") return { ...silent(state), omitted: ["pictures"] }
   return item.type === "message" || (item.type === undefined && (item.content !== undefined || item.tool_calls))
@@ -280,7 +280,7 @@ const completed = (state: State, last: Json.Fields): Step<State> => {
   const output = outputOf(last)
   let step: Step<State> = silent({ ...state, last })
   for (const [index, item] of output.entries()) {
-    if (!isMessage(Json.fields(item))) step = after(step, (state) => ended(state, index, item))
+    if (!isMessage(Json.fields(item))) step = after(step, (state) => ended(state, index, item, Calls.confirm))
   }
   for (const item of output.map(Json.fields)) {
     if (isMessage(item)) step = after(step, (state) => callsWithin(state, item))
