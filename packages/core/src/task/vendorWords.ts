@@ -42,7 +42,18 @@ const rateLimits = rows("RateLimited", [
 ])
 
 const quotas = rows("Quota", [
-  [/insufficient[_ ](?:quota|balance|credits?|funds?)/i, "https://api-docs.deepseek.com/quick_start/error_codes"],
+  [
+    /insufficient[_ ](?:(?:user|account|team|api)[_ ])?(?:quota|balance|credits?|funds?)/i,
+    "https://api-docs.deepseek.com/quick_start/error_codes"
+  ],
+  [
+    /\b(?:credit|balance|credits)\b[^.]{0,20} (?:is|are) (?:insufficient|exhausted|used up)|(?:exhausted|used(?: up)?) all (?:of )?(?:your |its |the |available )?credits/i,
+    "Alishahryar1/free-claude-code#1543, diegosouzapw/OmniRoute#13040"
+  ],
+  [
+    /servicequotaexceeded|exceeded your (?:assigned|service|account) quota|\bno longer have quota/i,
+    "bagofwords1/bagofwords#784 (Amazon Bedrock, Azure)"
+  ],
   [
     /\b(?:account|monthly|plan|session|subscription|token|weekly)[ _]quota(?:\b|_).{0,20}(?:exceeded|exhausted|reached|used up)/i,
     "diegosouzapw/OmniRoute#1772"

@@ -15,7 +15,8 @@ const spaces = /[\s\u0085]+/g
 /** Control characters and invisible marks: direction marks, joiners and lone surrogates. */
 const unseen = /[\p{Cc}\p{Cf}\p{Cs}]/gu
 
-const tags = /<(?!hidden>)[^<>]*>/g
+/** Markup. Other text in angle brackets is kept, such as `<At path 'properties.a': …>`: its quotes follow no `=`. */
+const tags = /<(?!hidden>|\w{1,40} [^<>=]{0,80}['"`])[^<>]*>/g
 
 /** Patterns for keys, and for the user and query in a URL. */
 const shapes: ReadonlyArray<readonly [RegExp, string]> = [
