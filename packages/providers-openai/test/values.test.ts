@@ -56,6 +56,25 @@ const ranges: ReadonlyArray<readonly [words: string, sent: number, instead: numb
   ["invalid request: temperature should be greater than 0 and no more than 1", 2, 1, 0.4]
 ]
 
+describe("two fields that a server does not take together", () => {
+  it("are reduced to the first, and each is sent alone", async () => {
+    const words = "`temperature` and `top_p` cannot both be specified for this model. Please use only one."
+    const requests = [{ temperature: 0.5 }, {}, { temperature: 0.5 }]
+    const { bodies, notices } = await calls(words, requests, { top_p: 0.9 })
+    assert.deepStrictEqual(
+      bodies.map(({ temperature, top_p }) => [temperature, top_p]),
+      [
+        [0.5, 0.9],
+        [0.5, undefined],
+        [undefined, 0.9],
+        [0.5, undefined]
+      ]
+    )
+    assert.deepStrictEqual(notices[1], [])
+    assert.match(notices[2]?.[0] ?? "", /^top_p: /)
+  })
+})
+
 describe("a value that a server does not take", () => {
   it.each(ranges)("is replaced by the nearest one (%s)", async (words, sent, instead, taken) => {
     const { bodies, notices } = await calls(words, [

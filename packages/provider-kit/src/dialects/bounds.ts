@@ -109,7 +109,7 @@ export const numbersIn = (text: string): Bound | undefined => {
 }
 
 const list =
-  /(?:one of|supported values are|supported values|valid (?:values|options)(?: are)?|allowed values(?: are)?|must be|choose from|expected)[\s:'"`([]{0,4}([\w'"`, |/-]{2,160})/i
+  /(?:one of|supported values are|supported values|valid (?:values|options|levels)(?: are)?|allowed values(?: are)?|must be|choose from|expected)[\s:'"`([]{0,4}([\w'"`, |/-]{2,160})/i
 
 /** Returns the accepted strings listed in an error message. */
 export const wordsIn = (text: string): Bound | undefined => {

@@ -219,6 +219,8 @@ const allValued = [
   ...valued(openai, ["seed", "thinking_budget", "reasoning.max_tokens", "max_tool_calls"], { isWhole: true }),
   ...valued(openai, ["n", "best_of"], { isWhole: true, isDemand: true }),
   ...valued(openai, ["reasoning_effort", "reasoning.effort", "verbosity", "text.verbosity"]),
+  // Some routers speak of levels: level "minimal" not supported, valid levels: low, medium, high.
+  ...valued(openai, ["reasoning_effort", "reasoning.effort"], { pattern: /\blevel ["'`]/i }),
   ...valued(messages, ["thinking.budget_tokens"], { isWhole: true }),
   ...valued(messages, ["output_config.effort"]),
   ...valued(both, ["service_tier"]),

@@ -171,7 +171,7 @@ const renamed = (
 interface Ceiling {
   readonly pattern: RegExp
   /** Returns the accepted maximum, computed from the numbers that the pattern matched. */
-  readonly most: (first: number, second: number) => number
+  readonly most: (first: number, second: number, third: number) => number
   /** Whether the maximum applies only to this prompt. */
   readonly isOfPrompt?: boolean | undefined
   readonly source: string
@@ -239,6 +239,13 @@ const ceilings: ReadonlyArray<Ceiling> = [
     source: "vLLM, vllm-project/vllm#20409"
   },
   {
+    pattern:
+      /maximum context length is (\d{1,12}) tokens\. [^.]{0,40}requested (?:about )?(\d{1,12}) tokens \([^.)]{0,120}\b(\d{1,12}) in the output\)/i,
+    most: (context, all, output) => context - (all - output),
+    isOfPrompt: true,
+    source: "OpenRouter, openclaw/openclaw#85921"
+  },
+  {
     pattern: /max_new_tokens` must be <= (\d{1,12})\. Given: (\d{1,12}) `inputs`/i,
     most: (context, input) => context - input,
     isOfPrompt: true,
@@ -268,8 +275,8 @@ const shortest = 256
 const loweredIn = (body: object, { detail = "", _tag }: WorkerErrorReason, { limits }: Family): Lesson | undefined => {
   if (_tag !== "InvalidRequest" && _tag !== "ContextTooLong") return undefined
   for (const { isOfPrompt = false, most, pattern } of ceilings) {
-    const [, first, second] = pattern.exec(detail) ?? []
-    const value = most(Number(first), Number(second))
+    const [, first, second, third] = pattern.exec(detail) ?? []
+    const value = most(Number(first), Number(second), Number(third))
     const field = limits.find((field) => limitOf(body, field) > value)
     if (field !== undefined && value >= shortest)
       return { type: "bound", field, bound: { most: value }, isOfCall: isOfPrompt }
@@ -318,6 +325,8 @@ const boundIn = (body: object, { _tag, detail = "" }: WorkerErrorReason, { value
 /** A server's learned limits: fields to omit, fields to rename, and accepted values. */
 export interface Learned {
   readonly left: Set<string>
+  /** Fields to omit if another one, the value, is sent. */
+  readonly pairs: Map<string, string>
   readonly names: Map<string, string>
   /** The accepted values for each field, keyed by the field's path. */
   readonly bounds: Map<string, Bounds.Bound>
@@ -333,7 +342,12 @@ const remembered = new Map<string, Learned>()
  *
  * @internal
  */
-export const nothingLearned = (): Learned => ({ left: new Set(), names: new Map(), bounds: new Map() })
+export const nothingLearned = (): Learned => ({
+  left: new Set(),
+  pairs: new Map(),
+  names: new Map(),
+  bounds: new Map()
+})
 
 /**
  * Returns the limits learned in this process for a model on a server; `place` is the server's address and the model's
@@ -358,6 +372,7 @@ export const learnedOf = (place: string): Learned => {
 /** Information about a field, learned from a rejection. */
 export type Lesson = (
   | { readonly type: "left"; readonly field: string }
+  | { readonly type: "pair"; readonly field: string; readonly beside: string }
   | { readonly type: "name"; readonly field: string; readonly to: string }
   | { readonly type: "bound"; readonly field: string; readonly bound: Bounds.Bound }
 ) & {
@@ -365,19 +380,34 @@ export type Lesson = (
   readonly isOfCall: boolean
 }
 
+/** Matches rejections of two fields that exclude each other: "`temperature` and `top_p` cannot both be specified". */
+const exclusive = /\bcannot both be\b|\b(?:use|specify|set) (?:only|either) one\b|\bmutually exclusive\b/i
+
+/** Returns the less important of two preferences that exclude each other, in the order of the family's fields. */
+const excludedIn = (
+  body: object,
+  { detail = "", _tag }: WorkerErrorReason,
+  { preferences }: Family
+): Lesson | undefined => {
+  if (_tag !== "InvalidRequest" || !exclusive.test(detail)) return undefined
+  const [beside, field] = preferences.filter((row) => applies(body, row) && isNamed(row, detail))
+  return field && { type: "pair", field: field.name, beside: beside!.name, isOfCall: false }
+}
+
 /** Reads why a server rejected a body. Returns `undefined` if the cause is not a preference or cannot be changed. */
 export const learn = (body: object, reason: WorkerErrorReason, family: Family): Lesson | undefined => {
   const name = family.name === openai.name ? renamed(body as Node, reason) : undefined
   if (name !== undefined) return { type: "name", field: name.from, to: name.to, isOfCall: false }
-  const value = loweredIn(body, reason, family) ?? boundIn(body, reason, family)
+  const value = loweredIn(body, reason, family) ?? excludedIn(body, reason, family) ?? boundIn(body, reason, family)
   if (value !== undefined) return value
   const field = refusedIn(body, reason, family)
   return field === undefined ? undefined : { type: "left", field, isOfCall: conditional.test(reason.detail ?? "") }
 }
 
 /** Stores the information from a rejection. */
-const remember = ({ bounds, left, names }: Learned, lesson: Lesson): void => {
+const remember = ({ bounds, left, names, pairs }: Learned, lesson: Lesson): void => {
   if (lesson.type === "left") left.add(lesson.field)
+  else if (lesson.type === "pair") pairs.set(lesson.field, lesson.beside)
   else if (lesson.type === "name") names.set(lesson.field, lesson.to)
   else bounds.set(lesson.field, Bounds.both(bounds.get(lesson.field), lesson.bound))
 }
@@ -412,9 +442,10 @@ const within = (before: Adapted<object>, path: string, bound: Bounds.Bound): Ada
 }
 
 /** Adapts a body to the limits of a server. */
-const adapt = <Body extends object>(body: Body, { bounds, left, names }: Learned): Adapted<Body> => {
-  if (left.size === 0 && names.size === 0 && bounds.size === 0) return { body, notices: [] }
-  const omitted = [...left].filter((field) => has(body, field))
+const adapt = <Body extends object>(body: Body, { bounds, left, names, pairs }: Learned): Adapted<Body> => {
+  if (left.size + pairs.size + names.size + bounds.size === 0) return { body, notices: [] }
+  const second = [...pairs].flatMap(([field, beside]) => (has(body, beside) ? [field] : []))
+  const omitted = [...new Set([...left, ...second])].filter((field) => has(body, field))
   const whole = omitted.reduce(without, body as object)
   // Servers reject stream options in requests without a stream.
   const rest = omitted.includes("stream") ? without(whole, "stream_options") : whole
