@@ -9,6 +9,7 @@ const reasons = {
   folding: "@ai-sdk/openai-compatible reads chunks of one shape, of one choice, and no message of a stream",
   "null-and-lists": "@ai-sdk/openai-compatible checks chunks against a schema",
   preference: "the AI SDK sends the settings that its caller has chosen, and none is left out or lowered",
+  tools: "@ai-sdk/openai-compatible takes a piece without an index for a call of its own",
   usage: "@ai-sdk/openai-compatible reads the usage of a chunk under its own names alone"
 } as const
 
@@ -115,7 +116,7 @@ const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
     "text-of-dashscope",
     "thinking-blocks",
     "thought-marked-beside-content",
-    "two-calls-in-one",
+    "name-and-arguments-again",
     "watsonx-results",
     "whole-answer-instead-of-a-stream",
     "whole-answer-with-calls",
@@ -133,6 +134,14 @@ const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
     "thinking-as-text"
   ],
   preference: [
+    "effort-in-nested-detail",
+    "effort-of-none",
+    "field-from-a-provider",
+    "level",
+    "limit-beside-text-and-tools",
+    "limit-in-param",
+    "temperature-in-a-cause",
+    "temperature-in-details",
     "value-above-a-range",
     "value-at-an-open-end",
     "value-two-dots",
@@ -160,6 +169,7 @@ const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
     "thinking-not-enabled",
     "thinking-off"
   ],
+  tools: ["metadata-in-a-delta-of-its-own"],
   usage: [
     "billed-units",
     "cached-beside",

@@ -20,6 +20,8 @@ const gaps = {
   "messages/ending/last-frame-cut": needsStop,
   "messages/folding/no-last-blank-line": needsStop,
   "messages/folding/event-without-data": "the AI SDK parses the empty data of an event as JSON",
+  "messages/folding/input-as-text-in-a-whole-answer": "the AI SDK reads events alone where it has asked for them",
+  "messages/preference/limit-of-a-model": "the AI SDK sends the limit that its caller has chosen",
   "messages/usage/zero-at-end": "@ai-sdk/anthropic lets a later zero replace the input",
   "messages/error/openai-form-in-stream": "@ai-sdk/anthropic skips an event without a type",
   "messages/ending/tool-use-without-a-call": "the AI SDK gives an ending without what it has skipped",

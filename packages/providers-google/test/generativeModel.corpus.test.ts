@@ -10,7 +10,10 @@ const objectAlone = "@google/generative-ai loses the words of a refusal that is 
 const gaps = {
   "generate-content/error/json-between-events": "the SDK reads events alone, and refuses all else",
   "generate-content/folding/list-instead-of-events": eventsAlone,
+  "generate-content/folding/whole-answer-instead-of-a-stream": eventsAlone,
   "generate-content/error/status-200": eventsAlone,
+  "generate-content/error/json-after-stop": "the SDK skips what is no event",
+  "generate-content/error/list-of-one": objectAlone,
   "generate-content/error/list": objectAlone,
   "generate-content/overflow/tokens-in-a-list": objectAlone
 }

@@ -19,6 +19,7 @@ import { callForms } from "./calls.ts"
 import { chat } from "./chat.ts"
 import { chatForms } from "./chatForms.ts"
 import { fieldForms } from "./fieldForms.ts"
+import { fieldReports } from "./fieldReports.ts"
 import { generateContent } from "./generateContent.ts"
 import { interrupted } from "./interrupted.ts"
 import { messages } from "./messages.ts"
@@ -47,6 +48,7 @@ export const rows: ReadonlyArray<Row> = [
   ...agentRequests,
   ...fieldForms,
   ...reportForms,
+  ...fieldReports,
   ...interrupted
 ]
 

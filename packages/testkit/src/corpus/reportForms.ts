@@ -197,7 +197,7 @@ const chat: ReadonlyArray<Row> = [
 // Other protocols
 // -------------------------------------------------------------------------------------------------------------------
 
-const other = (
+export const other = (
   protocol: Protocol,
   id: string,
   source: ResponseRow["source"],
@@ -390,7 +390,7 @@ const others: ReadonlyArray<Row> = [
 // Requests
 // -------------------------------------------------------------------------------------------------------------------
 
-const request = (
+export const request = (
   protocol: "chat" | "messages" | "responses",
   id: string,
   source: RequestRow["source"],
