@@ -25,10 +25,12 @@ interface Scene {
   readonly answer?: "majority" | undefined
   readonly recursion?: number | undefined
   readonly reassign?: Resilience.Reassign | undefined
+  readonly isRetractable?: boolean | undefined
 }
 
 /** Runs a scene. Returns the emitted pieces, and whether all were emitted before the run ended. */
-const play = Effect.fnUntraced(function* ({ answer: vote, reassign = "never", recursion = 0, steps, workers }: Scene) {
+const play = Effect.fnUntraced(function* (scene: Scene) {
+  const { answer: vote, isRetractable, reassign = "never", recursion = 0, steps, workers } = scene
   const pool = WorkerPool.makeUnsafe(
     Object.entries(workers).map(([id, replies]) => ScriptedWorker.make({ id, replies }))
   )
@@ -43,7 +45,7 @@ const play = Effect.fnUntraced(function* ({ answer: vote, reassign = "never", re
     reassign,
     retry: { baseDelayMillis: 0 }
   })
-  let state = AnswerText.start(conductor)
+  let state = AnswerText.start({ maxRounds: conductor.maxRounds, isRetractable })
   const pieces: Array<string> = []
   const live: Array<string> = []
   const listener = (event: RunEvent.RunEvent) => {
@@ -117,6 +119,17 @@ describe("AnswerText", () => {
       const { pieces, state } = yield* play({ workers: { a: [cut("Hello"), { parts: said("Hell") }] } })
       assert.deepStrictEqual(pieces, ["Hello"])
       assert.isTrue(state.isContradicted)
+    })
+  )
+
+  it.live("retracts the text of a failed call where its consumer can", () =>
+    Effect.gen(function* () {
+      const { pieces, state } = yield* play({
+        isRetractable: true,
+        workers: { a: [cut("Hello"), { parts: said("Good ", "day") }] }
+      })
+      assert.deepStrictEqual(pieces, ["Hello", "Good day"])
+      assert.deepStrictEqual([state.emitted, state.retractions, state.isContradicted], ["Good day", 1, false])
     })
   )
 

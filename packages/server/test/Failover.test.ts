@@ -1,8 +1,15 @@
+import type * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import { assert, describe, it } from "vitest"
 import { serving } from "./serving.ts"
 import { alone, said, worker } from "./teams.ts"
 
 const down = () => worker("a", { fail: { _tag: "Authentication", detail: "bad key" } })
+
+/** An answer that breaks off after its first words. */
+const half: ScriptedWorker.Reply = {
+  parts: [{ type: "text", text: "Half of " }],
+  thenFail: { _tag: "Network", detail: "the connection was reset" }
+}
 
 const post = async (url: string, model: string) => {
   const body = JSON.stringify({ model, messages: [{ role: "user", content: "Hm" }] })
@@ -34,4 +41,41 @@ describe("a worker that fails permanently", () => {
       assert.strictEqual((await post(url, "divisi-fast")).status, 502)
     })
   })
+})
+
+describe("an answer that breaks off after its first words", () => {
+  const asked = { messages: [{ role: "user" as const, content: "Hm" }] }
+
+  it("is replaced by the retry's where the client does not stream", () =>
+    serving(alone(worker("a", half, said("Fine."), half, said("Fine."), half, said("Fine."))), async (server) => {
+      const { anthropic, client } = server
+      const { choices } = await client.chat.completions.create({ model: "divisi-fast", ...asked })
+      assert.strictEqual(choices[0]?.message.content, "Fine.")
+      const { output_text: text } = await client.responses.create({ model: "divisi-fast", input: "Hm?" })
+      assert.strictEqual(text, "Fine.")
+      const { content } = await anthropic.messages.create({ model: "divisi-fast", max_tokens: 50, ...asked })
+      assert.deepStrictEqual<unknown>(content, [{ type: "text", text: "Fine." }])
+    }))
+
+  it("is replaced by another worker's where the client does not stream", () => {
+    const { policy: _, ...pool } = alone(worker("a", half, half, half), worker("b", said("Fine.")))
+    return serving(pool, async ({ client }) => {
+      const { choices } = await client.chat.completions.create({ model: "divisi-fast", ...asked })
+      assert.strictEqual(choices[0]?.message.content, "Fine.")
+    })
+  })
+
+  it("ends a stream with an error, because its words have been sent", () =>
+    serving(alone(worker("a", half, said("Fine."))), async ({ client }) => {
+      const stream = await client.chat.completions.create({ model: "divisi-fast", ...asked, stream: true })
+      let text = ""
+      const failed = await (async () => {
+        for await (const { choices } of stream) text += choices[0]?.delta.content ?? ""
+      })().then(
+        () => undefined,
+        (error: Error) => error.message
+      )
+      assert.strictEqual(text, "Half of ")
+      assert.include(failed ?? "", "returned different text")
+    }))
 })

@@ -3,8 +3,9 @@
  * it is sent, such as HTTP responses and models of other SDKs.
  *
  * A chunk is emitted only once no later step or round can replace it. If a call fails after part of its text was
- * emitted, the text of the retry is compared with it, and only the remainder is emitted. Text that a worker writes
- * before a tool call is also emitted; the answer follows after a blank line.
+ * emitted, the text of the retry is compared with it, and only the remainder is emitted. Consumers that can retract text
+ * receive the whole text of the retry instead. Text that a worker writes before a tool call is also emitted; the answer
+ * follows after a blank line.
  */
 
 import { defined } from "../Fields.ts"
@@ -39,6 +40,10 @@ export interface AnswerText {
   readonly step: number | undefined
   /** Number of emitted characters that a retry has repeated. Undefined if nothing needs to be repeated. */
   readonly repeated: number | undefined
+  /** Whether the consumer can retract the text since the last tool call. */
+  readonly isRetractable: boolean
+  /** Number of times that the consumer must retract the text emitted since the last tool call. */
+  readonly retractions: number
   /** Ids of the workers that have answered in this run and its nested runs, in order and without duplicates. */
   readonly workers: ReadonlyArray<string>
   readonly rounds: number
@@ -58,8 +63,17 @@ export interface AnswerText {
  * `maxRounds` is `Conductor.maxRounds`. With a single round, the answering step's text is emitted as it arrives. With
  * several rounds, a check on the answer, or steps that vote, the answer may still change, so it is emitted when the run
  * ends.
+ *
+ * With `isRetractable`, the text of a failed call is retracted: `retractions` increases, and the retry's text is emitted
+ * in full. By default, a retry must repeat the emitted text.
  */
-export const start = ({ maxRounds }: { readonly maxRounds: number }): AnswerText => ({
+export const start = ({
+  isRetractable = false,
+  maxRounds
+}: {
+  readonly maxRounds: number
+  readonly isRetractable?: boolean | undefined
+}): AnswerText => ({
   emitted: "",
   from: 0,
   isContradicted: false,
@@ -68,6 +82,8 @@ export const start = ({ maxRounds }: { readonly maxRounds: number }): AnswerText
   runId: undefined,
   step: undefined,
   repeated: undefined,
+  isRetractable,
+  retractions: 0,
   workers: [],
   rounds: 0,
   finishReason: "stop"
@@ -79,6 +95,12 @@ export const start = ({ maxRounds }: { readonly maxRounds: number }): AnswerText
 
 type Emission = readonly [state: AnswerText, text: string]
 
+/** Voids the text emitted since the last tool call: it is retracted, or must be repeated. */
+const voided = (state: AnswerText): AnswerText =>
+  state.isRetractable
+    ? { ...state, emitted: state.emitted.slice(0, state.from), retractions: state.retractions + 1 }
+    : { ...state, repeated: state.from }
+
 /** Extends the emitted answer to a longer text with the same prefix, and emits the difference. */
 const extend = (state: AnswerText, whole: string): Emission => {
   const { emitted, from } = state
@@ -87,7 +109,7 @@ const extend = (state: AnswerText, whole: string): Emission => {
     const news = whole.slice(known.length)
     return [{ ...state, emitted: emitted + news, repeated: undefined }, news]
   }
-  return [{ ...state, isContradicted: true }, ""]
+  return state.isRetractable ? extend(voided(state), whole) : [{ ...state, isContradicted: true }, ""]
 }
 
 const onDelta = (state: AnswerText, text: string): Emission => {
@@ -104,15 +126,14 @@ const onDelta = (state: AnswerText, text: string): Emission => {
 const onTurn = (state: AnswerText, { error }: Of<"turn-finished">): Emission => {
   const { emitted, from } = state
   if (emitted.length === from) return [state, ""]
-  if (error !== undefined) return [{ ...state, repeated: from }, ""]
+  if (error !== undefined) return [voided(state), ""]
   const gap = "\n\n"
   return [{ ...state, emitted: emitted + gap, from: emitted.length + gap.length, repeated: undefined }, gap]
 }
 
 /** Records which workers have answered. */
-const observe = (state: AnswerText, event: RunEvent): AnswerText => {
-  if (event.type === "round-started" && event.runId === state.runId) return { ...state, rounds: event.round + 1 }
-  if (event.type !== "step-finished") return state
+const observe = (state: AnswerText, event: Of<"step-finished" | "round-started">): AnswerText => {
+  if (event.type === "round-started") return event.runId === state.runId ? { ...state, rounds: event.round + 1 } : state
   const workers = state.workers.includes(event.worker) ? state.workers : [...state.workers, event.worker]
   const isAnswer = event.runId === state.runId && event.step === state.step
   return { ...state, workers, finishReason: isAnswer ? event.finishReason : state.finishReason }
@@ -180,7 +201,7 @@ type WithoutText =
  * ```
  */
 export const emit = (before: AnswerText, event: RunEvent): Emission => {
-  const state = observe(before, event)
+  const state = event.type === "step-finished" || event.type === "round-started" ? observe(before, event) : before
   if (state.runId === undefined) return [{ ...state, runId: event.runId }, ""]
   if (event.runId !== state.runId || state.isContradicted) return [state, ""]
   switch (event.type) {
@@ -202,7 +223,7 @@ export const emit = (before: AnswerText, event: RunEvent): Emission => {
     case "step-reassigned": {
       const isCheck = event.type === "call-failed" && event.by === "check"
       const isVoid = !isCheck && event.step === state.step && state.emitted.length > state.from
-      return isVoid ? [{ ...state, repeated: state.from }, ""] : [state, ""]
+      return [isVoid ? voided(state) : state, ""]
     }
     case "run-finished":
       return event.answer === undefined ? [state, ""] : extend(state, event.answer)

@@ -173,6 +173,14 @@ const inject = (
   )
 }
 
+/** The wire of a connection: events are sent as they arrive, whether or not a frame sets `stream`. */
+const framed: typeof responses = {
+  ...responses,
+  *read(body, headers) {
+    return { ...(yield* responses.read(body, headers)), isStreamed: true }
+  }
+}
+
 /**
  * Handles one frame. If continuing from an earlier response fails, that response is removed, so the request cannot be
  * retried.
@@ -189,7 +197,7 @@ const turn = (connection: Connection, frame: Frame): Effect.Effect<void, Socket.
     const answered = Effect.gen(function* () {
       const body = yield* Steps.attempt(() => requestOf(frame))
       const asked = { headers, receive: () => Effect.succeed(frame.received), join }
-      const failing = Effect.tapError(Endpoint.open(context, responses, keepingOf(connection), asked, logged), () =>
+      const failing = Effect.tapError(Endpoint.open(context, framed, keepingOf(connection), asked, logged), () =>
         forget(body.previous_response_id)
       )
       const segment = yield* failing

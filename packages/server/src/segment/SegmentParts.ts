@@ -30,6 +30,8 @@ export interface Options {
   readonly notes: Notes
   /** Whether the answer must match a schema. If so, it is sent only when complete. */
   readonly isShaped: boolean
+  /** Whether the client receives text as it arrives. If not, the text of a failed call is discarded. */
+  readonly isStreamed: boolean
   readonly stopSequences?: ReadonlyArray<string> | undefined
   /** Whether the client receives one tool call at a time, even if several steps are waiting. */
   readonly isOneByOne: boolean
@@ -239,13 +241,11 @@ const brokenOff = new ApiError({
     "The stream was interrupted and the retried call returned different text, so the answer cannot be continued. Retry the request."
 })
 
-/** Returns a notice for an unsupported setting or a reassigned step, or `undefined` for other events. */
-const noticeOf = (event: RunEvent.RunEvent): string | undefined => {
-  if (event.type === "step-notice") return `${event.worker}: ${event.notice}`
-  return event.type === "step-reassigned"
-    ? `Step ${event.step}: ${event.from} failed, and ${event.to} took over.`
-    : undefined
-}
+/** Returns a notice for an unsupported setting or a reassigned step. */
+const noticeOf = (event: Told<"step-notice" | "step-reassigned">): string =>
+  event.type === "step-notice"
+    ? `${event.worker}: ${event.notice}`
+    : `Step ${event.step}: ${event.from} failed, and ${event.to} took over.`
 
 /** Maximum number of notices per response. */
 const maxNotices = 16
@@ -254,11 +254,17 @@ const maxNotices = 16
 export const make = (options: Options): SegmentParts => {
   const { isShaped, maxRounds, stopSequences } = options
   // An answer that does not match its schema is requested again, so no part of it may be sent before it is complete.
-  let answer = AnswerText.start({ maxRounds: isShaped ? Number.POSITIVE_INFINITY : maxRounds })
+  let answer = AnswerText.start({
+    maxRounds: isShaped ? Number.POSITIVE_INFINITY : maxRounds,
+    isRetractable: !options.isStreamed
+  })
   let stop = StopText.start(stopSequences)
   /** Separator between the text before and after a tool call. */
   let gap = ""
-  let isBegun = false
+  /** Text since the last tool call, if it may still be retracted, and the state before it. */
+  let held: Array<Part> = []
+  let before = { stop, gap }
+  let isBegun = options.given.length === 0
   const notices = new Set<string>()
   const notes = noting(options.notes)
   const ownWords = options.notes === "full" ? OwnWords.make() : undefined
@@ -272,25 +278,43 @@ export const make = (options: Options): SegmentParts => {
     const [next, said] = StopText.take(stop, gap + text)
     gap = ""
     stop = next
-    return textPart(said, speakers?.who())
+    const parts = textPart(said, speakers?.who())
+    if (options.isStreamed) return parts
+    held.push(...parts)
+    return nothing
+  }
+
+  /** Returns the held text, which can no longer be retracted. */
+  const release = (): ReadonlyArray<Part> => {
+    const parts = held
+    held = []
+    before = { stop, gap }
+    return parts
+  }
+
+  const retract = (): void => {
+    held = []
+    stop = before.stop
+    gap = before.gap
   }
 
   const take = (event: RunEvent.RunEvent): ReadonlyArray<Part> => {
     const path = pathOf(event)
-    isBegun = isOurs(event, path)
+    isBegun ||= isOurs(event, path)
     meter.take(event, path, isBegun)
     const [next, text] = AnswerText.emit(answer, event)
     const isRoot = event.runId === next.runId
+    if (next.retractions !== answer.retractions) retract()
     answer = next
     if (isRoot) speakers?.hear(event)
-    const notice = noticeOf(event)
-    if (notice !== undefined && notices.size < maxNotices) notices.add(FieldNames.inMessage(notice, options.fieldNames))
+    if ((event.type === "step-notice" || event.type === "step-reassigned") && notices.size < maxNotices)
+      notices.add(FieldNames.inMessage(noticeOf(event), options.fieldNames))
     const worded = ownWords?.(event) ?? event
     const noted = isRoot ? notes(worded) : nothing
     if (!isBegun) return nothing
     if (event.type === "turn-finished") {
       if (stop.stoppedBy === undefined) gap += text
-      return noted
+      return text === "" ? noted : [...noted, ...release()]
     }
     return text === "" ? noted : [...noted, ...say(text)]
   }
@@ -315,7 +339,7 @@ export const make = (options: Options): SegmentParts => {
     { type: "error", error, ...reported(failures) }
   ]
 
-  const end = (result: RunResult): ReadonlyArray<Part> => {
+  const endingOf = (result: RunResult): ReadonlyArray<Part> => {
     const { ending, runId, waitingFor } = result
     if (ending === "suspended") {
       const calls = (options.isOneByOne ? waitingFor.slice(0, 1) : waitingFor).map(
@@ -350,7 +374,11 @@ export const make = (options: Options): SegmentParts => {
     return failing(Failure.of(result, options.fieldNames), result.failures)
   }
 
-  return { take, end, stop: () => failing(Failure.stopped) }
+  return {
+    take,
+    end: (result) => [...release(), ...endingOf(result)],
+    stop: () => [...release(), ...failing(Failure.stopped)]
+  }
 }
 
 /** Returns the parts for the events in a list of journal entries. */

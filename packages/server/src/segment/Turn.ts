@@ -246,6 +246,7 @@ export const prepare = Effect.fnUntraced(function* (
     // Clients that turn off reasoning do not receive notes.
     notes: request.settings.reasoning?.type === "off" ? "off" : options.notes,
     isShaped: request.output !== undefined && request.output.type !== "text",
+    isStreamed: request.isStreamed,
     stopSequences: request.settings.stopSequences,
     isOneByOne: request.parallelToolCalls === false,
     isTagged: request.isTagged === true,
@@ -263,7 +264,8 @@ export const prepare = Effect.fnUntraced(function* (
     return Effect.flatMap(spans, (telemetry) => {
       const listener: RunEvent.Listener = (event) => {
         keep?.(event)
-        if (!isShared) tell(parts.take(event))
+        const made = isShared ? [] : parts.take(event)
+        if (made.length > 0) tell(made)
         options.listener?.(event)
       }
       const run = go({ listener, telemetry })
