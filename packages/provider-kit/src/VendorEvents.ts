@@ -44,6 +44,10 @@ abstract class LineSplitter implements Splitter {
 
   /** Processes a line. Returns the event that it completes, if any. */
   protected abstract line(line: string): string | undefined
+  /** Adds the events of the usual form at the start of a text. Returns the position after them. */
+  protected usual(_text: string, _events: Array<string>): number {
+    return 0
+  }
   /** Number of buffered characters in the current event, without the incomplete line. */
   protected abstract readonly pending: number
 
@@ -64,8 +68,8 @@ abstract class LineSplitter implements Splitter {
 
   #split(text: string): ReadonlyArray<string> {
     const events: Array<string> = []
-    let start = 0
-    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
+    let start = this.#rest === "" ? this.usual(text, events) : 0
+    for (let end = text.indexOf("\n", start); end !== -1; end = text.indexOf("\n", start)) {
       const event = this.line(this.#rest + text.slice(start, end))
       if (event) events.push(event)
       this.#rest = ""
@@ -112,6 +116,20 @@ class ServerSent extends LineSplitter {
 
   get pending() {
     return (this.#data?.length ?? 0) + (this.#json?.length ?? 0)
+  }
+
+  /** Events that consist of one line of data, as most vendors send them. */
+  protected override usual(text: string, events: Array<string>): number {
+    if (this.#data !== undefined || this.#name !== undefined || this.#json !== undefined) return 0
+    let at = 0
+    while (text.startsWith("data: ", at)) {
+      const end = text.indexOf("\n", at)
+      if (end === -1 || text[end + 1] !== "\n") break
+      if (end > at + 6) events.push(text.slice(at + 6, end))
+      this.#hasData = true
+      at = end + 2
+    }
+    return at
   }
 
   line(text: string): string | undefined {

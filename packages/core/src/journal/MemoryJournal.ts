@@ -60,16 +60,25 @@ export interface MemoryJournal extends Journal {
 /**
  * Estimates the size of a value's JSON in bytes. Serializing the value to measure it would cost more than storing it.
  */
-const sizeOf = (value: unknown): number => {
-  if (typeof value === "string") return value.length + 2
-  if (typeof value !== "object" || value === null) return 8
-  let size = 2
-  if (Array.isArray(value)) for (const one of value) size += 1 + sizeOf(one)
-  else {
-    for (const name in value) {
-      const one = (value as Readonly<Record<string, unknown>>)[name]
-      // Most fields are texts and numbers, which are measured without a call.
-      size += name.length + 4 + (typeof one === "string" ? one.length + 2 : typeof one === "object" ? sizeOf(one) : 8)
+const sizeOf = (whole: unknown): number => {
+  const open = [whole]
+  let size = 0
+  while (open.length > 0) {
+    const value = open.pop()
+    if (typeof value === "string") size += value.length + 2
+    else if (typeof value !== "object" || value === null) size += 8
+    else if (Array.isArray(value)) {
+      size += 2 + value.length
+      for (const one of value) open.push(one)
+    } else {
+      size += 2
+      for (const name in value) {
+        const one = (value as Readonly<Record<string, unknown>>)[name]
+        size += name.length + 4
+        if (typeof one === "string") size += one.length + 2
+        else if (typeof one === "object") open.push(one)
+        else size += 8
+      }
     }
   }
   return size

@@ -33,6 +33,9 @@ const headBytes = 32
  */
 const longMediaBytes = 2 ** 18
 
+/** Size in bytes up to which a body cannot exceed the limits above. Only its depth and its values are counted. */
+const smallBytes = 1_000
+
 const quote = 0x22
 const backslash = 0x5c
 const colon = 0x3a
@@ -61,6 +64,8 @@ export class JsonScan {
   #otherBytes = 0
   #offset = 0
   #mediaBytes = 0
+  /** A small first piece that was not scanned. It is, if another one follows. */
+  #unscanned: Uint8Array | undefined
   /** Byte ranges of long inline images and files. */
   readonly media: Array<readonly [from: number, to: number]> = []
 
@@ -72,6 +77,42 @@ export class JsonScan {
 
   /** Scans the next bytes. Returns an error for the first limit exceeded. */
   push(bytes: Uint8Array): ApiError | undefined {
+    const before = this.#unscanned
+    if (before === undefined && this.#offset === 0 && this.#isHarmless(bytes)) {
+      this.#unscanned = bytes
+      return undefined
+    }
+    this.#unscanned = undefined
+    return (before === undefined ? undefined : this.#take(before)) ?? this.#take(bytes)
+  }
+
+  /** Whether bytes are too few to exceed any limit, and have few brackets and separators. */
+  #isHarmless(bytes: Uint8Array): boolean {
+    const { depth, plainBytes, textBytes, values } = this.#limits
+    if (bytes.length > Math.min(smallBytes, textBytes, plainBytes)) return false
+    let open = 0
+    let count = 1
+    let isInText = false
+    for (let at = 0; at < bytes.length; at++) {
+      const byte = bytes[at]
+      if (isInText) {
+        if (byte === backslash) at += 1
+        else if (byte === quote) isInText = false
+      } else if (byte === quote) isInText = true
+      else if (byte === 0x5b || byte === 0x7b) {
+        open += 1
+        count += 1
+        if (open > depth) return false
+      } else if (byte === 0x5d || byte === 0x7d) open -= 1
+      else if (byte === 0x2c || byte === colon) {
+        if (open < 1) return false
+        count += 1
+      }
+    }
+    return count <= values
+  }
+
+  #take(bytes: Uint8Array): ApiError | undefined {
     const problem = this.#scan(bytes)
     this.#offset += bytes.length
     return problem ?? this.#plainProblem()
