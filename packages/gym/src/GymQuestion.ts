@@ -45,6 +45,10 @@ export const notUnderstood =
 const severalQuestions =
   "The workers of the offline gym give one answer, but this text contains several questions. Ask one question, or say how to combine the answers."
 
+/** The refusal for a question whose words are understood, but not how they belong together. */
+const ambiguous =
+  "The workers of the offline gym understand the words of this question, but not the calculation: it may be ambiguous. Rephrase it, for example with parentheses."
+
 /** Maximum number of unknown words or sentences listed in a refusal. */
 const mostTexts = 8
 
@@ -65,6 +69,7 @@ export const whyNot = (question: string): string | undefined => {
   const obstacle = Solve.obstacleOf(question)
   if (obstacle === undefined) return undefined
   if (obstacle.type === "several questions") return severalQuestions
+  if (obstacle.type === "ambiguous") return ambiguous
   const texts = obstacle.texts.slice(0, mostTexts).map((text) => `"${text.replaceAll('"', "").slice(0, 80)}"`)
   return texts.length === 0 ? notUnderstood : `${notUnderstood} Not understood here: ${texts.join(", ")}.`
 }

@@ -3,6 +3,7 @@ import { type AnyFamilyName, toolNames } from "../Family.ts"
 import { normalise } from "../GymGrader.ts"
 import { stock } from "../GymTools.ts"
 import type { Profile } from "../GymWorker.ts"
+import { isAmbiguous } from "../solvers/arithmetic.ts"
 import { solvers } from "../solvers/index.ts"
 import { type LookUp, withoutInstruction } from "../solvers/reading.ts"
 import { type Assignment, assign, isDecline, type Reading, type Turn, valueOf } from "./assignment.ts"
@@ -302,7 +303,10 @@ const isChain = (parts: ReadonlyArray<Part>): boolean => {
 /** The reason why no worker can answer a question. */
 export type Obstacle =
   /** `texts` are words, or sentences whose words are understood. Empty if nothing in the question is understood. */
-  { readonly type: "unread"; readonly texts: ReadonlyArray<string> } | { readonly type: "several questions" }
+  | { readonly type: "unread"; readonly texts: ReadonlyArray<string> }
+  | { readonly type: "several questions" }
+  /** All words are understood, but not how they belong together. */
+  | { readonly type: "ambiguous" }
 
 /** Returns the words of a part that no solver understands. Empty if the part does not resemble any family. */
 const unreadIn = (part: string): ReadonlyArray<string> => {
@@ -338,6 +342,7 @@ export const obstacleOf = (question: string): Obstacle | undefined => {
   if (areSeveral) return { type: "several questions" }
   if (unread.length > 0 || parts.length === 0) {
     const words = new Set(unread.flatMap(({ text }) => unreadIn(text)))
+    if (words.size === 0 && unread.some(({ text }) => isAmbiguous(text))) return { type: "ambiguous" }
     return { type: "unread", texts: words.size > 0 ? [...words] : unreadSentences(question, family) }
   }
   return isChain(parts) ? undefined : { type: "several questions" }

@@ -380,6 +380,10 @@ const stepByStep = (expression: string, habits: Habits): string | undefined => {
   return isNumber.test(text.trim()) ? text.trim() : undefined
 }
 
+/** Whether a text that is not an expression consists only of numbers and words that expressions use. */
+export const isAmbiguous = (text: string): boolean =>
+  (text.match(/\d[\d.,]*/g) ?? []).length > 1 && Expression.unknownWords(inside(text)[0]!).length === 0
+
 export const arithmetic = solver<Sum | YesOrNo>({
   words: "",
   read,
