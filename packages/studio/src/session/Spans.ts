@@ -15,11 +15,15 @@ export interface Span {
 const toolsEnd = ({ endedAt, tools }: Transcript.TurnRecord): number =>
   Math.max(endedAt, ...tools.map((tool) => tool.endedAt ?? endedAt))
 
+/** A tool that needs approval starts when it is approved. The time until then is not part of the timeline. */
+const toolsStart = ({ endedAt, tools }: Transcript.TurnRecord): number =>
+  Math.max(endedAt, Math.min(...tools.map(({ startedAt = endedAt }) => startedAt)))
+
 const ofTurn = (turn: Transcript.TurnRecord): ReadonlyArray<Span> => {
   const { durationMillis, endedAt, worker } = turn
   const asked = { from: endedAt - durationMillis, to: endedAt, worker }
   const end = toolsEnd(turn)
-  return end > endedAt ? [asked, { from: endedAt, to: end }] : [asked]
+  return end > endedAt ? [asked, { from: toolsStart(turn), to: end }] : [asked]
 }
 
 /** The last call of a step starts after its last tools have ended; earlier calls are recorded in its turns. */

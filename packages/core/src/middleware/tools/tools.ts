@@ -43,7 +43,7 @@ const useTool = (
   const known = equipment.known?.(id)
   const given = equipment.given[id]
   const place = { round, step, turn, index, name }
-  const startedAt = ticks(context.clock)
+  let startedAt = ticks(context.clock)
   const progress =
     emit && ToolProgress.make(context.clock, (report) => emit({ type: "tool-progress", ...place, ...report }))
   const tell = (result: ToolResult): ToolResult => {
@@ -94,9 +94,11 @@ const useTool = (
         settle(() => approve(toolContext)),
         (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.succeed(false))
       )
-      return Effect.flatMap(asked, (isApproved) =>
-        isApproved === true ? run : Effect.sync(() => tell(Toolbox.declined(undefined)))
-      )
+      return Effect.flatMap(asked, (isApproved) => {
+        // The time that a person took to decide is not part of the tool's duration.
+        startedAt = ticks(context.clock)
+        return isApproved === true ? run : Effect.sync(() => tell(Toolbox.declined(undefined)))
+      })
     }
   )
 }
