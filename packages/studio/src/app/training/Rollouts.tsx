@@ -100,7 +100,7 @@ export const Rollouts = ({
   readonly isPlay: boolean
   readonly onIteration: (iteration: number) => void
 }) => {
-  const { error, retry, value: read } = useData<ReadonlyArray<Group>>(Listing.rolloutsPath(id, iteration))
+  const { error, retry, value: read } = useData<ReadonlyArray<Group>>(Listing.rolloutsPath(id, iteration - 1))
   // The previous iteration's groups stay visible until the next ones are loaded, so that the layout does not jump.
   const last = useRef(read)
   last.current = read ?? last.current

@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 /** The page for a training run: main result, charts, comparison with other runs, plan topologies, and rollouts. */
 import { useSignal } from "@preact/signals"
+import { useMemo } from "preact/hooks"
 import * as Format from "../../run/Format.ts"
 import type { Line, Opened } from "../../training/Listing.ts"
 import * as Listing from "../../training/Listing.ts"
@@ -99,14 +100,22 @@ const Shapes = ({ spans }: { readonly spans: ReadonlyArray<Training.ShapeSpan> }
 /** Maximum number of rows in the table of topologies. */
 const maxSpans = 12
 
-const View = ({ opened }: { readonly opened: Opened }) => {
+/** Numbers the iterations from 1, as progress lines and checkpoints do. Files and paths number them from 0. */
+const counted = (opened: Opened): Opened => ({
+  ...opened,
+  metrics: opened.metrics.map((one) => ({ ...one, iteration: one.iteration + 1 })),
+  rollouts: opened.rollouts.map((iteration) => iteration + 1)
+})
+
+const View = ({ opened: read }: { readonly opened: Opened }) => {
+  const opened = useMemo(() => counted(read), [read])
   const { config, id, metrics, rollouts } = opened
   const { query } = place.value
   const others = (query.get("with") ?? "").split("\n").filter((name) => name !== "" && name !== id)
   const loaded = useAll<Opened>(others.map(Listing.pathOf))
   const weight = useSignal(0.7)
   const cursor = useSignal<number | undefined>(undefined)
-  const trainings = [opened, ...loaded.values]
+  const trainings = [opened, ...loaded.values.map(counted)]
   const isOverlay = trainings.length > 1
   const charts = isOverlay ? overlaid(trainings) : Training.chartsOf(metrics)
   const finding = Training.findingOf(metrics)
