@@ -103,6 +103,10 @@ const inputOf = (
   }
 })
 
+/** Returns the message of a problem as a sentence, without the final period. */
+export const messageOf = ({ detail, server }: Problem): string =>
+  `the MCP server "${server}"${detail.startsWith("it ") ? detail.slice("it".length) : `: ${detail}`}`
+
 const isAsked = ({ needsApproval }: McpServer.McpServer, { isReadOnly, name }: Definition): boolean => {
   if (needsApproval === undefined) return !isReadOnly
   return typeof needsApproval === "boolean" ? needsApproval : needsApproval.includes(name)
@@ -122,10 +126,11 @@ const toolOf = (
   maxResultCharacters: options.maxResultCharacters,
   execute: (input: Record<string, unknown>, { progress }) =>
     Effect.matchEffect(call(definition, input, progress), {
-      onFailure: (detail) => Effect.fail(`the MCP server "${server}": ${detail}`),
+      onFailure: (detail) => Effect.fail(messageOf({ server, detail })),
       onSuccess: (given) => {
         const result = readResult(given, definition.output)
-        if (result === undefined) return Effect.fail(`the MCP server "${server}": its result has no content`)
+        if (result === undefined)
+          return Effect.fail(messageOf({ server, detail: "it returned a result without content" }))
         return result.isError ? Effect.fail(Message.text(result.content)) : Effect.succeed(result.content)
       }
     })

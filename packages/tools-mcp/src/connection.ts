@@ -141,7 +141,7 @@ const messageOf = (error: unknown): string => {
   return `it cannot be reached (${cause.message === "" ? code : cause.message})`
 }
 
-const told = (said: string): string => (said === "" ? "" : ` (it said: ${said})`)
+const told = (said: string): string => (said === "" ? "" : ` (its error output: ${said})`)
 
 /** Whether an HTTP server no longer has the session, for example after a restart. */
 const isForgotten = (error: unknown): boolean =>
@@ -172,10 +172,10 @@ const listAll = async (client: LenientClient, options: object): Promise<Readonly
   let characters = 0
   for (let page = 0; page < maxPages; page++) {
     const listed = (await client.lists(cursor, options)) as { readonly tools?: unknown; readonly nextCursor?: unknown }
-    if (!Array.isArray(listed?.tools)) throw new Error("its list of tools is not a list")
+    if (!Array.isArray(listed?.tools)) throw new Error("it returned a list of tools that is not a list")
     characters += charactersIn(listed.tools)
     if (tools.length + listed.tools.length > maxEntries || characters > maxListCharacters) {
-      throw new Error(`its list of tools has more than ${maxEntries} entries or ${maxListCharacters} characters`)
+      throw new Error(`it lists more than ${maxEntries} tools, or more than ${maxListCharacters} characters`)
     }
     for (const tool of listed.tools) tools.push(tool)
     // A repeated cursor would cause an endless loop.
@@ -183,7 +183,7 @@ const listAll = async (client: LenientClient, options: object): Promise<Readonly
     cursor = listed.nextCursor
     cursors.add(cursor)
   }
-  throw new Error(`its list of tools has more than ${maxPages} pages`)
+  throw new Error(`it returned more than ${maxPages} pages of tools`)
 }
 
 /** Creates a connection. The first use starts the server, and closing the scope stops it. */
@@ -226,7 +226,7 @@ export const make = (server: McpServer): Effect.Effect<Connection, never, Scope.
 
 /** Adds a hint to a startup error: a server that must first be downloaded needs more time. */
 const whyNot = (error: unknown): string =>
-  `${messageOf(error)}${isTimeout(error) ? " (raise startMillis to give it more time)" : ""}`
+  `${messageOf(error)}${isTimeout(error) ? " (to allow more time, raise startMillis)" : ""}`
 
 const startMillis = ({ startMillis = defaultStartMillis }: McpServer): number => Math.min(startMillis, maxTimer)
 
@@ -259,7 +259,8 @@ const reopened = (server: McpServer) => {
       // Nearly all servers use the 2025 protocol version. Others report that it is unsupported.
       if (mode === "legacy" && error instanceof UnsupportedProtocolVersionError) return start("auto")
       const why = new Set([whyNot(error), problem].filter((text) => text !== ""))
-      throw new Error(`it did not start: ${[...why].join(": ")}${told(said())}`)
+      const reasons = `${[...why].join(": ")}${told(said())}`
+      throw new Error(server.command === undefined ? reasons : `it did not start: ${reasons}`)
     }
     return { client, transport, said }
   }

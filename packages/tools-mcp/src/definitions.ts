@@ -129,7 +129,7 @@ const definitionOf = (name: string, tool: Fields): Definition => {
 const first = (problems: ReadonlyArray<string>): ReadonlyArray<string> =>
   problems.length <= maxProblems
     ? problems
-    : [...problems.slice(0, maxProblems), `${problems.length - maxProblems} more of its tools have problems`]
+    : [...problems.slice(0, maxProblems), `it has ${problems.length - maxProblems} more tools with problems`]
 
 /** Parses a tool list. If two tools have the same name, the first one is used. */
 export const read = (tools: ReadonlyArray<unknown>): Listed => {
@@ -145,7 +145,7 @@ export const read = (tools: ReadonlyArray<unknown>): Listed => {
     if (name === undefined || name.length > maxName) {
       const why = name === undefined ? "it has no name" : `its name has more than ${maxName} characters`
       problems.push(`its tool ${index + 1} is left out: ${why}`)
-    } else if (known.has(name)) problems.push(`its tool "${name}" is listed twice, and the first is used`)
+    } else if (known.has(name)) problems.push(`it lists the tool "${name}" twice; the first one is used`)
     else {
       try {
         const size = sizeOf(tool)

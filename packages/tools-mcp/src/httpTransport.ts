@@ -45,14 +45,14 @@ const whole = (text: string, id: Id): Response => {
   try {
     value = JSON.parse(text)
   } catch {
-    return json([errorFor(id, `its answer is not JSON: ${text.slice(0, 100)}`)])
+    return json([errorFor(id, `it sent a response that is not JSON: ${text.slice(0, 100)}`)])
   }
   const messages = messagesIn(value, ignore)
   const isAnswered = messages.some(
     (message) => "id" in message && !("method" in message) && `${message.id}` === `${id}`
   )
   if (isAnswered) return json(messages)
-  let why = "it sent no answer to this request"
+  let why = "it sent no response to this request"
   // An error without an id can only belong to this request.
   messagesIn(value, ({ message }) => {
     why = message
@@ -108,7 +108,7 @@ const reading: typeof fetch = async (input, init) => {
   if (init?.method !== "POST") return response
   if (id !== undefined && response.ok && (body === null || status === 202 || status === 204)) {
     await body?.cancel()
-    return json([errorFor(id, `it sent no answer to this request (HTTP ${status})`)])
+    return json([errorFor(id, `it sent no response to this request (HTTP ${status})`)])
   }
   if (body === null) return response
   const type = response.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase()
@@ -135,7 +135,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     const onRequestStreamEnd = () => {
       options?.onRequestStreamEnd?.()
       // If the answer has already arrived, the SDK ignores the id.
-      this.onmessage?.(errorFor(id, "its stream ended without an answer"))
+      this.onmessage?.(errorFor(id, "it ended the stream without a response"))
     }
     return super.send(message, { ...options, onRequestStreamEnd })
   }

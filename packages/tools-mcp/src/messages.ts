@@ -44,7 +44,7 @@ const kindOf = (value: unknown): string => {
 const errorText = (error: unknown): string => {
   if (typeof error === "string" && error !== "") return error
   if (isRecord(error) && typeof error.message === "string") return error.message
-  return "it answered with an error without a message"
+  return "it returned an error without a message"
 }
 
 const answerOf = (id: Id, message: Readonly<Record<string, unknown>>): JSONRPCMessage => {
@@ -59,13 +59,15 @@ const answerOf = (id: Id, message: Readonly<Record<string, unknown>>): JSONRPCMe
   if (!isRecord(result)) {
     return errorFor(
       id,
-      result === undefined ? "its answer has no result" : `its answer is ${kindOf(result)}, not an object`
+      result === undefined
+        ? "it sent a response without a result"
+        : `it sent a result that is not an object: ${kindOf(result)}`
     )
   }
   // The SDK validates the metadata, which is not used here.
   const { _meta, ...rest } = result
   const bare = { jsonrpc: "2.0" as const, id, result: rest }
-  return isJSONRPCResultResponse(bare) ? bare : errorFor(id, "its answer cannot be read")
+  return isJSONRPCResultResponse(bare) ? bare : errorFor(id, "it sent a response that cannot be read")
 }
 
 /** Returns the messages in a parsed JSON value; invalid ones are reported. */

@@ -140,11 +140,11 @@ describe("a server that does what it should not", () => {
     await using servers = await openTools({ t: stdio({ timeoutMillis: 300 }) })
     const { results } = await asking(servers.tools, [["t__hang"], ["t__echo", { words: "here" }], ["t__die"]])
     assert.deepStrictEqual(results.slice(0, 2), [
-      { content: 'The tool failed: the MCP server "t": it did not answer within 0.3 s', isError: true },
+      { content: 'The tool failed: the MCP server "t" did not answer within 0.3 s', isError: true },
       { content: "here", isError: false }
     ])
     // The server received the cancellation.
-    expect(String(results[2]!.content)).toMatch(/\(it said: cancelled\)/)
+    expect(String(results[2]!.content)).toMatch(/\(its error output: cancelled\)/)
   })
 
   it("floods: the result is truncated, and the worker is notified", async () => {
@@ -171,10 +171,10 @@ describe("a server that does what it should not", () => {
     const told = Object.fromEntries(servers.problems.map(({ detail, server }) => [server, detail]))
     expect(told.missing).toMatch(/^it did not start: the program no-such-program was not found/)
     expect(told.nonsense).toMatch(
-      /^it did not start: it did not answer within 1\.5 s \(raise startMillis to give it more time\).*\(it said: started as \d+\)$/s
+      /^it did not start: it did not answer within 1\.5 s \(to allow more time, raise startMillis\).*\(its error output: started as \d+\)$/s
     )
     for (const ended of [told.ends, told.deaf]) {
-      expect(ended).toMatch(/^it did not start: Connection closed \(it said: no config\)$/)
+      expect(ended).toMatch(/^it did not start: Connection closed \(its error output: no config\)$/)
     }
   })
 
@@ -225,7 +225,7 @@ describe("a server that does what it should not", () => {
     const servers = await openTools({ t: stdio() })
     await servers.close()
     const { results } = await asking(servers.tools, [["t__count"]])
-    assert.deepStrictEqual(results, [{ content: 'The tool failed: the MCP server "t": it was closed', isError: true }])
+    assert.deepStrictEqual(results, [{ content: 'The tool failed: the MCP server "t" was closed', isError: true }])
   })
 
   it("shows no secret that it was given, sees none that it was not, and writes nothing to the terminal", async () => {
@@ -238,7 +238,7 @@ describe("a server that does what it should not", () => {
     expect(String(results[0]!.content)).toMatch(/SSL_CERT_DIR/)
     expect(String(results[0]!.content)).not.toMatch(/NOT_FOR_SERVERS/)
     assert.deepStrictEqual(results[1], {
-      content: 'The tool failed: the MCP server "t": Connection closed (it said: [31mthe key is <redacted>)',
+      content: 'The tool failed: the MCP server "t": Connection closed (its error output: [31mthe key is <redacted>)',
       isError: true
     })
   })

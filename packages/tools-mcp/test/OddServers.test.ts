@@ -103,7 +103,7 @@ describe("a tool with an odd definition", () => {
       servers.problems.map(({ detail }) => detail),
       [
         ...[1, 2, 3, 4, 5].map((at) => `its tool ${at} is left out: it has no name`),
-        'its tool "good" is listed twice, and the first is used',
+        'it lists the tool "good" twice; the first one is used',
         "its tool 8 is left out: its name has more than 256 characters"
       ]
     )
@@ -111,7 +111,9 @@ describe("a tool with an odd definition", () => {
 
   it("is in a list that is not a list: the server has no tools, and says why", async () => {
     await using servers = await openTools({ t: raw({ tools: "none" }) })
-    assert.deepStrictEqual(servers.problems, [{ server: "t", detail: "its list of tools is not a list" }])
+    assert.deepStrictEqual(servers.problems, [
+      { server: "t", detail: "it returned a list of tools that is not a list" }
+    ])
   })
 })
 
@@ -141,7 +143,7 @@ describe("a list of tools without bounds", () => {
     assert.strictEqual(tools, 4)
     assert.strictEqual(problems.length, 21)
     assert.match(problems[0]!, /"t4" is left out: with it, the server's tools exceed 1000000 characters/)
-    assert.strictEqual(problems[20], "16 more of its tools have problems")
+    assert.strictEqual(problems[20], "it has 16 more tools with problems")
   })
 
   it("reads the pages of cursors that repeat once", async () => {
@@ -155,11 +157,11 @@ describe("a list of tools without bounds", () => {
   it("ends with an error if it has no end", async () => {
     let page = 0
     const endless = await paging(() => ({ tools: many(100), nextCursor: `${++page}` }))
-    assert.deepStrictEqual(await opened(endless), { tools: 0, problems: ["its list of tools has more than 64 pages"] })
+    assert.deepStrictEqual(await opened(endless), { tools: 0, problems: ["it returned more than 64 pages of tools"] })
     const wide = await paging(() => ({ tools: many(6_000), nextCursor: `${++page}` }))
     const { problems, tools } = await opened(wide)
     assert.strictEqual(tools, 0)
-    assert.match(problems[0]!, /more than 10000 entries/)
+    assert.match(problems[0]!, /more than 10000 tools/)
   })
 
   it("follows a chain of references only so far", async () => {
@@ -330,7 +332,7 @@ describe("an odd result", () => {
     const { results: given } = await asking(servers.tools, [["t__a"], ["t__b"], ["t__c"]])
     assert.deepStrictEqual(given, [
       { content: "The tool failed: no", isError: true },
-      { content: 'The tool failed: the MCP server "t": its result has no content', isError: true },
+      { content: 'The tool failed: the MCP server "t" returned a result without content', isError: true },
       { content: "The tool failed: (nothing)", isError: true }
     ])
   })
@@ -353,18 +355,18 @@ describe("an answer that can no longer come", () => {
       servers.tools,
       names.map((name): Ask => [`t__${name}`])
     )
-    const failed = (why: string) => ({ content: `The tool failed: the MCP server "t": ${why}`, isError: true })
+    const failed = (why: string) => ({ content: `The tool failed: the MCP server "t"${why}`, isError: true })
     assert.deepStrictEqual(
       results,
       [
-        'its answer is the text "sunny", not an object',
-        "its answer is null, not an object",
-        "its answer is a list, not an object",
-        "its answer has no result",
-        "out of order",
-        "it answered with an error without a message",
-        "Connection closed",
-        "Connection closed"
+        ' sent a result that is not an object: the text "sunny"',
+        " sent a result that is not an object: null",
+        " sent a result that is not an object: a list",
+        " sent a response without a result",
+        ": out of order",
+        " returned an error without a message",
+        ": Connection closed",
+        ": Connection closed"
       ].map(failed)
     )
   })
@@ -379,23 +381,23 @@ describe("an answer that can no longer come", () => {
     const json = (response: http.ServerResponse, body: unknown) =>
       response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body))
     const answers: Readonly<Record<string, readonly [Answer, RegExp]>> = {
-      ended: [(response) => stream(response).end(), /its stream ended without an answer/],
+      ended: [(response) => stream(response).end(), /ended the stream without a response/],
       // It may be resumed by the id of its event; this server does not offer that.
-      resumable: [(response) => stream(response, "id: 7\ndata:\n\n").end(), /its stream ended without an answer/],
+      resumable: [(response) => stream(response, "id: 7\ndata:\n\n").end(), /ended the stream without a response/],
       cut: [
         (response) => stream(response, ": hello\n\n").write("data: {", () => response.destroy()),
-        /its stream ended/
+        /ended the stream/
       ],
       odd: [
         (response, id) => stream(response, `data: ${JSON.stringify({ jsonrpc: "2.0", id, result: "x" })}\n\n`),
-        /its answer is the text "x", not an object/
+        /sent a result that is not an object: the text "x"/
       ],
-      accepted: [(response) => response.writeHead(202).end(), /no answer to this request \(HTTP 202\)/],
+      accepted: [(response) => response.writeHead(202).end(), /no response to this request \(HTTP 202\)/],
       other: [
         (response) => json(response, { jsonrpc: "2.0", id: 999, result: {} }),
-        /it sent no answer to this request/
+        /sent no response to this request/
       ],
-      nothing: [(response) => json(response, null), /it sent null/],
+      nothing: [(response) => json(response, null), / sent null/],
       page: [
         (response) => response.writeHead(200, { "content-type": "text/html" }).end("<p>Welcome"),
         /content type: text\/html/

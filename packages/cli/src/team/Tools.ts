@@ -54,7 +54,7 @@ const named = (
   const unknown = names.find((name) => !known.some((tool) => means(name, tool)))
   if (unknown === undefined) return Effect.succeed(tools.filter((tool) => names.some((name) => means(name, tool.name))))
   const meant = Nearest.nearest(unknown, known)
-  const there = known.length === 0 ? "There are no tools." : `Available: ${known.join(", ")}.`
+  const there = known.length === 0 ? "No tools are configured." : `Available: ${known.join(", ")}.`
   return Effect.fail(
     usage(`${flag}: unknown tool "${unknown}".${meant === undefined ? ` ${there}` : ` Did you mean ${meant}?`}`)
   )
@@ -100,8 +100,8 @@ const started = Effect.fnUntraced(function* (
     patiently(Object.keys(servers), McpTools.make(servers as Parameters<typeof McpTools.make>[0])),
     ({ message }) => usage(message)
   )
-  for (const { detail, server } of problems) {
-    process.stderr.write(`divisi: the MCP server "${server}": ${detail}. The run continues without it.\n`)
+  for (const problem of problems) {
+    process.stderr.write(`divisi: ${McpTools.messageOf(problem)}. The run continues without it.\n`)
   }
   return tools
 })
