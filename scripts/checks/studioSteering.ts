@@ -167,7 +167,7 @@ export const steer = async (
   const open = (run: string) => page.goto(`${proxy.url}/studio/#/runs/${run}`)
   try {
     await open(await ask(direct, "Why did it fail? <script>globalThis.broken = true</script>"))
-    await page.getByText("This plan waits for your approval").waitFor()
+    await page.getByText("This plan is waiting for your approval").waitFor()
     await look(page, "approval")
     const before = proxy.followed()
     await click(page, "Approve and run")

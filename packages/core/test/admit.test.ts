@@ -37,7 +37,7 @@ describe("a budget that admits whole plans", () => {
     assert.deepStrictEqual([result.ending, result.spend.calls, calls()], ["budget", 0, 0])
     assert.match(
       result.detail!,
-      /^The plan is not admitted: the call limit is 3 calls, 0 calls spent, and the plan needs up to 4 calls\./
+      /^The plan is not admitted: it needs up to 4 calls, but the call limit is 3 calls with 0 calls spent\./
     )
     assert.match(
       result.detail!,
@@ -81,7 +81,7 @@ describe("a budget that admits whole plans", () => {
     }
     const result = await run([4, 2])
     assert.deepStrictEqual([result.ending, result.spend.calls], ["answered", 4])
-    assert.include(shown[1], "The plan is not admitted: the cost limit is 0.0004 USD")
+    assert.include(shown[1], "the cost limit is 0.0004 USD")
     assert.match(shown[1]!, /at most 0\.\d+ USD \(4 calls, \d+ tokens\)/)
     const [first] = result.transcript.rounds[0]!.completions
     assert.match(first!.error!, /The plan is not admitted/)

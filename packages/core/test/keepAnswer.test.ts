@@ -49,10 +49,13 @@ describe("a budget that keeps the answer", () => {
     const { error } = await promise.conduct({ question, pool, policy: chain(3), budget: { calls: 2, keep: "answer" } })
     assert.strictEqual(
       error?.message,
-      "Budget exceeded: the call limit is 2 calls, 1 call spent, 1 call reserved for the step that answers, and the next call needs 1 call. Raise the limit."
+      "The next call needs 1 call, but the call limit is 2 calls with 1 call spent and 1 call reserved for the answering step. Raise the limit."
     )
     const plain = await promise.conduct({ question, pool, policy: chain(3), budget: { calls: 2 } })
-    assert.include(plain.error?.message, "2 calls spent, and the next call needs 1 call.")
+    assert.include(
+      plain.error?.message,
+      "The next call needs 1 call, but the call limit is 2 calls with 2 calls spent."
+    )
   })
 
   it("never exceeds a limit, and leaves a run that fits as it is", async () => {

@@ -127,7 +127,7 @@ describe("the list how", () => {
     expect(notes).toEqual([
       'Read "List of at most 3" as "list 3".',
       'Read "for each item of step 0" as "each 0".',
-      "Left out an empty clause in how."
+      "Ignored an empty clause in how."
     ])
     expect(messageOf(`Thus:\n${withHow("lost 3 here")}`, { mode: "tolerant" })).toMatch(/^Line 5, column 9: expected/u)
     const json = '{"model_id": [0, 1], "subtasks": ["a", "b"], "how": ["list 2", "each 0"], "access_list": [[], []]}'

@@ -86,7 +86,7 @@ describe("a tool without a handler", () => {
       result.transcript.rounds[0]!.steps.map(({ state }) => state),
       ["suspended", "suspended", "answered", "waiting"]
     )
-    expect(result.detail).toBe("The run is waiting for lookup (0.0.0.0), lookup (0.1.0.0).")
+    expect(result.detail).toBe("The run is waiting for the result of lookup (0.0.0.0), the result of lookup (0.1.0.0).")
   })
 
   it("resumes with its results, without calling or paying twice", async () => {

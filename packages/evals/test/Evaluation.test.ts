@@ -423,7 +423,7 @@ describe("a folder", () => {
       Effect.promise(() => fails({ pool, folder: busy }))
     )
     expect(await Effect.runPromise(Effect.scoped(refused))).toMatch(
-      new RegExp(`it is in use by process ${process.pid} since .*; wait until it finishes, or choose another folder`)
+      new RegExp(`it is in use by process ${process.pid} since .*\\. Wait until it finishes, or choose another folder`)
     )
   })
 

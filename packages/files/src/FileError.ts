@@ -24,8 +24,11 @@ interface SystemError extends Error {
   readonly path?: string | undefined
 }
 
-const missing = "the file or folder does not exist"
+const missing = "the file does not exist"
 const denied = "permission denied; check the permissions"
+
+/** Calls that read a folder, so that its name is that of a missing folder. */
+const ofFolders = ["scandir", "opendir"]
 
 /** The codes of a file system in words. */
 const inWords: Readonly<Record<string, string>> = {
@@ -70,7 +73,8 @@ export const detailOf = (cause: unknown, named?: string): string => {
   }
   const target = at?.replace(partialPattern, "")
   const isNamed = target === undefined || (named !== undefined && path.resolve(target) === path.resolve(named))
-  return isNamed ? inWords[code]! : `${target}: ${inWords[code]}`
+  const words = code === "ENOENT" && ofFolders.includes(syscall) ? "the folder does not exist" : inWords[code]!
+  return isNamed ? words : `${target}: ${words}`
 }
 
 const explain = (reason: FileErrorReason, tried: string, file: string, cause: unknown): string => {
@@ -81,7 +85,9 @@ const explain = (reason: FileErrorReason, tried: string, file: string, cause: un
     case "Missing":
       if (tried === "written" && code === "ENOENT" && syscall === "open")
         return `the folder ${path.dirname(at)} does not exist. Create it, or check the path`
-      return `${missing}${isOther ? ` (${at})` : ""}. Check the path`
+      return syscall === "mkdir"
+        ? "the folder cannot be created. Check the path"
+        : `${missing}${isOther ? ` (${at})` : ""}. Check the path`
     case "Denied":
       return code === "EROFS"
         ? `${inWords.EROFS}${isOther ? ` (${at})` : ""}. Use a file on another disk`

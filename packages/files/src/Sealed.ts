@@ -60,7 +60,7 @@ export const parse = (text: string, options?: ReadOptions): object => {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw new DamageError({ detail: `it is not JSON (${(error as Error).message})` })
+    throw new DamageError({ detail: `it is not JSON (${(error as Error).message.replaceAll(/\s+/g, " ")})` })
   }
   return open(value, options)
 }

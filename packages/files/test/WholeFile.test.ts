@@ -194,7 +194,7 @@ describe("a folder", () => {
       // If the system cannot create any, the error is immediate.
       if (process.platform === "linux") {
         expect((yield* Effect.flip(WholeFile.makeFolder("/proc/nope/below"))).message).toContain(
-          "the file or folder does not exist"
+          "the folder cannot be created"
         )
       }
     })

@@ -56,42 +56,42 @@ export const formatBytes = (bytes: number): string => {
 }
 
 const refusals: Readonly<Record<number, string>> = {
-  401: "it needs a token: set HF_TOKEN to a token with read access, and accept the model's license on its page",
-  403: "the token has no access: accept the model's license on its page, or set HF_TOKEN to another token",
-  404: "there is no such file: check the owner, the repository, the file and the revision",
-  429: "too many requests: wait, or set HF_TOKEN"
+  401: "a token is required. Set HF_TOKEN to a token with read access, and accept the model's license on its page",
+  403: "the token has no access. Accept the model's license on its page, or set HF_TOKEN to another token",
+  404: "the file does not exist. Check the owner, the repository, the file and the revision",
+  429: "too many requests. Wait, or set HF_TOKEN"
 }
 
 const describe = (reason: LlamaCppErrorReason): string => {
   switch (reason._tag) {
     case "Reference":
-      return `${reason.detail} Use the path of a .gguf file, hf:owner/repository/file.gguf, an https URL, or a name from \`divisi models list\`.`
+      return `${reason.detail}. Use the path of a .gguf file, hf:owner/repository/file.gguf, an https URL, or a name from \`divisi models list\`.`
     case "Missing":
-      return "there is no such file: check the path, or use the name of a model that can be downloaded."
+      return "does not exist. Check the path, or use a name from `divisi models list`."
     case "Damaged":
-      return `this is not a complete GGUF file (${reason.detail}): download or write it again.`
+      return `the file is not a complete GGUF file (${reason.detail}). Download or write it again.`
     case "Format":
       return `${reason.detail} Use a little-endian GGUF file of version 2 or 3.`
     case "Unsupported":
-      return `llama.cpp cannot run the architecture "${reason.architecture}" (${reason.detail}): use another model, or a newer version of this package.`
+      return `llama.cpp cannot run the architecture "${reason.architecture}" (${reason.detail}). Use another model, or a newer version of this package.`
     case "Tokenizer":
       return `the tokenizer is incomplete: ${reason.detail}`
     case "Adapter":
-      return `the adapter ${reason.adapter} cannot be used (${reason.detail}): train it for exactly this base model, or leave it out.`
+      return `the adapter ${reason.adapter} cannot be used (${reason.detail}). Train it for this base model, or remove it.`
     case "Memory":
       return `${formatBytes(reason.needed)} of ${reason.kind} are needed and ${formatBytes(reason.available)} are free: ${reason.detail}`
     case "Binary":
-      return `there is no llama.cpp for ${reason.platform} (${reason.detail}): install node-llama-cpp with its optional dependencies, or build it with \`npx node-llama-cpp source download\`.`
+      return `is not available for ${reason.platform} (${reason.detail}). Install node-llama-cpp with its optional dependencies, or build it with \`npx node-llama-cpp source download\`.`
     case "Backend":
-      return `the GPU backend "${reason.backend}" does not start (${reason.detail}): install its driver and its package, or do not require it.`
+      return `the GPU backend "${reason.backend}" does not start (${reason.detail}). Install its driver and its package, or do not require it.`
     case "Offline":
-      return `${reason.url} cannot be reached (${reason.detail}): check the connection, or pass the path of a local file.`
+      return `${reason.url} cannot be reached (${reason.detail}). Check the connection, or pass the path of a local file.`
     case "Refused":
-      return `${reason.url} returned status ${reason.status}: ${refusals[reason.status] ?? "try again later, or download the model from another host"}.`
+      return `${reason.url} returned status ${reason.status}: ${refusals[reason.status] ?? "the download failed. Try again later, or download the model from another host"}.`
     case "Download":
-      return `${reason.url} sent unexpected content (${reason.detail}): try again. The received data was discarded.`
+      return `${reason.url} sent unexpected content (${reason.detail}). The received data was discarded. Try again.`
     case "Folder":
-      return `the folder of models cannot be used (${reason.detail}): check its permissions and the free space, or choose another folder.`
+      return `the folder of models cannot be used (${reason.detail}). Check its permissions and the free space, or choose another folder.`
     case "Setting":
       return reason.detail
     case "Failed":
@@ -99,13 +99,16 @@ const describe = (reason: LlamaCppErrorReason): string => {
   }
 }
 
+/** Reasons whose description has the model as its subject. */
+const predicates: ReadonlyArray<string> = ["Missing", "Binary"]
+
 /** Raised if a model cannot be found, loaded or run as requested. `model` is its path or reference. */
 export class LlamaCppError extends Data.TaggedError("LlamaCppError")<{
   readonly model: string
   readonly reason: LlamaCppErrorReason
 }> {
   override get message(): string {
-    return `${this.model}: ${describe(this.reason)}`
+    return `${this.model}${predicates.includes(this.reason._tag) ? "" : ":"} ${describe(this.reason)}`
   }
 }
 

@@ -196,11 +196,11 @@ describe("ModelStore", () => {
   it.live("reports what to do if a server refuses, or is unreachable", () =>
     Effect.gen(function* () {
       script = [{ status: 401 }]
-      assert.match(yield* message(resolve()), /returned status 401: it needs a token: set HF_TOKEN/)
+      assert.match(yield* message(resolve()), /returned status 401: a token is required\. Set HF_TOKEN/)
       script = [{ status: 404 }]
-      assert.match(yield* message(resolve()), /returned status 404: there is no such file/)
+      assert.match(yield* message(resolve()), /returned status 404: the file does not exist/)
       const error = yield* message(withHub("http://127.0.0.1:1")(ModelStore.resolve(source, options)))
-      assert.match(error, /cannot be reached \(.+\): check the connection, or pass the path of a local file/)
+      assert.match(error, /cannot be reached \(.+\). Check the connection, or pass the path of a local file/)
     })
   )
 
@@ -254,10 +254,10 @@ describe("ModelStore", () => {
 
   it.effect("tells names that mean nothing, and never leaves its folder", () =>
     Effect.gen(function* () {
-      assert.match(yield* message(resolve("llama")), /There is no such model\. Use the path of a \.gguf file/)
-      assert.match(yield* message(resolve("hf:owner/repository")), /It does not name a file in a repository/)
+      assert.match(yield* message(resolve("llama")), /the model is unknown\. Use the path of a \.gguf file/)
+      assert.match(yield* message(resolve("hf:owner/repository")), /the reference does not name a file in a repository/)
       assert.match(yield* message(resolve("hf:owner/../x/y.gguf")), /an empty or invalid part/)
-      assert.match(yield* message(resolve("https://example.org/%zz.gguf")), /Its path is not valid UTF-8/)
+      assert.match(yield* message(resolve("https://example.org/%zz.gguf")), /the path is not valid UTF-8/)
       assert.match(yield* message(resolve("https://example.org/a%00b.gguf")), /is not a \.gguf/)
       assert.match(yield* message(resolve("http://example.com/m.gguf")), /only over https/)
       assert.match(yield* message(resolve("https://example.com/m.bin")), /is not a \.gguf/)

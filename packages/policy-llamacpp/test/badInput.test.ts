@@ -54,7 +54,7 @@ describe("bad input", () => {
       const missing = path.join(folder, "missing.gguf")
       assert.strictEqual(
         (yield* failure({ source: missing })).message,
-        `${missing}: there is no such file: check the path, or use the name of a model that can be downloaded.`
+        `${missing} does not exist. Check the path, or use a name from \`divisi models list\`.`
       )
       fs.writeFileSync(path.join(folder, "page.gguf"), "<html>Not here</html>")
       assert.match(
@@ -75,7 +75,7 @@ describe("bad input", () => {
       for (const length of [size - 1000, 2000, 30, 5]) {
         const error = yield* failure({ source: changed(`cut ${length}.gguf`, (bytes) => bytes.subarray(0, length)) })
         assert.strictEqual(error.reason._tag, "Damaged", error.message)
-        assert.match(error.message, /this is not a complete GGUF file \(.+\): download or write it again\./)
+        assert.match(error.message, /the file is not a complete GGUF file \(.+\)\. Download or write it again\./)
       }
     })
   )
@@ -113,7 +113,7 @@ describe("bad input", () => {
         assert.match(yield* message("old.gguf", 1, 0n, 0n), /version 1, not 2 or 3\. Use a little-endian GGUF/)
         assert.match(yield* message("swapped.gguf", 0x03000000, 0n, 0n), /big-endian GGUF file\. Use a little-endian/)
         const parts = changed("parts-00001-of-00002.gguf", (bytes) => bytes)
-        assert.match((yield* failure({ source: parts })).message, /parts-00002-of-00002\.gguf: there is no such file/)
+        assert.match((yield* failure({ source: parts })).message, /parts-00002-of-00002\.gguf does not exist/)
         const pipe = path.join(folder, "pipe.gguf")
         execFileSync("mkfifo", [pipe])
         assert.match((yield* failure({ source: pipe })).message, /it is a folder, a pipe or a device/)
@@ -125,7 +125,7 @@ describe("bad input", () => {
     Effect.gen(function* () {
       const source = changed("unknown.gguf", overwrite("llama", "lloma"))
       const error = yield* failure({ source })
-      assert.match(error.message, /llama\.cpp cannot run the architecture "lloma" \(.+\): use another model/)
+      assert.match(error.message, /llama\.cpp cannot run the architecture "lloma" \(.+\)\. Use another model/)
     })
   )
 
@@ -153,7 +153,7 @@ describe("bad input", () => {
       assert.match(yield* load(path.join(folder, "none.gguf")), /none\.gguf cannot be used \(there is no such file\)/)
       assert.match(
         yield* load(whole),
-        /cannot be used \(it is a model, not an adapter\): train it for exactly this base model/
+        /cannot be used \(it is a model, not an adapter\)\. Train it for this base model/
       )
       const narrow = yield* Effect.promise(() => tiny({ hiddenSize: 32 }, "narrow.gguf"))
       assert.match(yield* load(yield* adapterOf(narrow, "narrow-adapter.gguf")), /narrow-adapter\.gguf cannot be used/)
@@ -206,13 +206,13 @@ describe("bad input", () => {
       const binary = yield* Effect.flip(open("auto", false, none))
       assert.match(
         binary.message,
-        /there is no llama\.cpp for plan9 mips \(no binary\): install node-llama-cpp with its optional/
+        /^llama\.cpp is not available for plan9 mips \(no binary\)\. Install node-llama-cpp with its optional/
       )
       const { llama, notice } = yield* open("cuda", false, onlyProcessor)
       assert.isFalse(llama.gpu)
       assert.strictEqual(notice, 'The GPU backend "cuda" does not start (no driver); the model runs on the CPU.')
       const required = yield* Effect.flip(open("cuda", true, onlyProcessor))
-      assert.match(required.message, /the GPU backend "cuda" does not start \(no driver\): install its driver/)
+      assert.match(required.message, /the GPU backend "cuda" does not start \(no driver\)\. Install its driver/)
     })
   )
 })

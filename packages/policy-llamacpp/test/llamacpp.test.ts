@@ -22,7 +22,7 @@ describe("llamacpp", () => {
       const file = path.join(folder, "later.gguf")
       const worker = llamacpp(file, settings)
       const error = yield* Effect.flip(run(worker))
-      assert.match(error.message, /later\.gguf: there is no such file/)
+      assert.match(error.message, /later\.gguf does not exist/)
       yield* Effect.promise(() => tiny({}, "later.gguf"))
       assert.strictEqual((yield* run(worker)).length, 1)
       yield* Effect.promise(release)

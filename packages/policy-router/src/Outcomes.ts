@@ -203,7 +203,7 @@ export const read = (
     }
     if (questions.length === 0) {
       return yield* Effect.fail(
-        lines.length === 0 ? `${file} holds no outcomes.` : `${file} holds no outcomes that can be used.`
+        lines.length === 0 ? `${file} contains no outcomes.` : `${file} contains no usable outcomes.`
       )
     }
     return merged(questions)

@@ -61,7 +61,7 @@ describe("Files of outcomes", () => {
       const { message } = yield* Effect.flip(Outcomes.read(file, { onUnusable }))
       assert.lengthOf(problems, 2)
       assert.include(problems.join(), "outcome 1: Expected number")
-      assert.include(message, "texts.jsonl holds no outcomes that can be used")
+      assert.include(message, "texts.jsonl contains no usable outcomes")
     })
   )
 

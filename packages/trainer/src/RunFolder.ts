@@ -50,7 +50,7 @@ export class RunFolderError extends Data.TaggedError("RunFolderError")<{
     const { folder, reason } = this
     switch (reason._tag) {
       case "NoRun":
-        return `No training run in ${folder}. Start one, or choose another folder.`
+        return `"${folder}" contains no training run. Start one, or choose another folder.`
       case "AlreadyThere":
         return `${folder} already contains a training run. Resume it, or choose another folder.`
       case "Locked":

@@ -10,7 +10,7 @@ import type { RunFolderError } from "./RunFolder.ts"
 /** Raised when the configuration does not match the parts. */
 export class ConfigError extends Data.TaggedError("ConfigError")<{ readonly detail: string }> {
   override get message(): string {
-    return `The run cannot be trained as it is configured: ${this.detail}.`
+    return `The training configuration is not valid: ${this.detail}.`
   }
 }
 

@@ -43,7 +43,7 @@ describe("the folder of a run", () => {
       const folder = yield* inFolder
       const message = Effect.map(Effect.flip(RunFolder.readConfig(folder)), (error) => error.message)
       const write = (text: string) => fs.writeFileSync(path.join(folder, RunLayout.config), text)
-      assert.include(yield* message, "No training run in")
+      assert.include(yield* message, "contains no training run")
       write('{"version":99}')
       assert.include(yield* message, "version 99")
       write("{")

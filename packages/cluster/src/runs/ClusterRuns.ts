@@ -103,7 +103,7 @@ export class ServerRejected extends Data.TaggedError("ServerRejected")<{
   readonly detail: string
 }> {
   override get message(): string {
-    return `A vendor rejects the key or account of this server, which leaves its runs to other servers: ${this.detail} Correct the key, then restart the server.`
+    return `A vendor rejects the key or account of this server, so its runs are left to other servers. ${this.detail} Correct the key, then restart the server.`
   }
 }
 

@@ -77,7 +77,7 @@ export interface Settings {
 
 /** Logs a failure to end a cancelled run in the journal. The run makes no calls all the same. */
 export const logged = (ended: Effect.Effect<void, Journal.JournalError>): Effect.Effect<void> =>
-  Effect.catch(ended, ({ message }) => Effect.logWarning(`A cancelled run is not marked as ended: ${message}`))
+  Effect.catch(ended, ({ message }) => Effect.logWarning(`Cannot mark a cancelled run as ended: ${message}`))
 
 /** Creates the tracker for the runs of a process. */
 export const make = <A>(

@@ -174,7 +174,7 @@ const isRefusal = (error: unknown): boolean => {
 
 const waitingText = (calls: ReadonlyArray<WaitingCall>): string => {
   const names = calls.map(
-    ({ call, for: what, id }) => `${call.name} (${id}${what === "result" ? "" : ", needs approval"})`
+    ({ call, for: what, id }) => `${what === "result" ? "the result" : "approval"} of ${call.name} (${id})`
   )
   return `The run is waiting for ${names.join(", ")}.`
 }

@@ -58,7 +58,7 @@ const prompted = (model: Worker): Policy.Policy => ({
 
 const missing =
   "no policy was given, and no worker in the pool is known to be a language model, which could plan. " +
-  "Give a policy (such as a language policy or one for a single worker), or set `isLanguageModel: true` on a worker that takes prompts"
+  "Pass a policy (such as a language policy or one for a single worker), or set `isLanguageModel: true` on a worker that takes prompts"
 
 const none: Policy.Policy = {
   name: "none",

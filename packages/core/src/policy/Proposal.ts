@@ -328,7 +328,7 @@ export const revise = (
 export const answerProblem = ({ answer, workflow }: Proposal, misfit: Context["misfit"]): string | undefined => {
   if (typeof answer !== "string") return "its own answer must be a string"
   if (answer.trim() === "") return "its own answer is empty"
-  if (workflow.steps.length > 0) return "it proposed both an answer and steps; give one of them"
+  if (workflow.steps.length > 0) return "it proposed both an answer and steps; return one of them"
   const problem = misfit?.(answer)
   return problem === undefined ? undefined : `its own answer does not match the output schema: ${problem}`
 }

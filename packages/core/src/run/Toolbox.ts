@@ -275,7 +275,7 @@ const isAsked = (
         ? Effect.interrupt
         : Effect.as(
             Warning.log(
-              `needsApproval of the tool "${name}" failed, so a person is asked: ${messageOf(Cause.squash(cause))}`
+              `needsApproval of the tool "${name}" failed, so approval is required: ${messageOf(Cause.squash(cause))}`
             ),
             true
           )

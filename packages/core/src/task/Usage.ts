@@ -144,10 +144,10 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
     if (detail !== undefined) return detail
     if (limit === "durationMillis") return `The time limit of ${Elapsed.inSeconds(allowed)} is reached.`
     const show = (value: number) => shownAmount(limit, value)
-    const reservedText = reserved === undefined ? "" : `, ${show(reserved)} reserved for the step that answers`
+    const reservedText = reserved === undefined ? "" : ` and ${show(reserved)} reserved for the answering step`
     return needed === undefined
       ? `The cost limit of ${show(allowed)} cannot be enforced, because ${worker === undefined ? "a worker" : `worker "${worker}"`} has no known price. Set \`pricing\`, or \`free\` if it costs nothing.`
-      : `Budget exceeded: the ${limitNames[limit]} limit is ${show(allowed)}, ${show(spent)} spent${reservedText}, and the next call needs ${limit === "calls" ? `${show(needed)}. Raise the limit.` : `up to ${show(needed)}. Raise the limit, or lower worker.maxOutputTokens (--max-output-tokens).`}`
+      : `The next call needs ${limit === "calls" ? "" : "up to "}${show(needed)}, but the ${limitNames[limit]} limit is ${show(allowed)} with ${show(spent)} spent${reservedText}. Raise the limit${limit === "calls" ? "." : ", or lower --max-output-tokens (worker.maxOutputTokens)."}`
   }
 }
 

@@ -185,7 +185,7 @@ export const read = (text: string, notes: Set<string> | undefined): How | WrongC
     const written = part.trim()
     const wrong = (expected: string): WrongClause => ({ type: "wrong", at: start, expected, found: shorten(written) })
     if (written === "" && notes !== undefined) {
-      notes.add("Left out an empty clause in how.")
+      notes.add("Ignored an empty clause in how.")
       continue
     }
     const clause = clauseOf(written.replace(/\s+/g, " "))

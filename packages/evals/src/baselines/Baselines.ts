@@ -8,7 +8,7 @@
  * `single,self-consistency:5,best-of:3@openai:gpt-5`. If a baseline needs a worker and the list does not specify one,
  * it uses the best worker of the recorded samples, or the pool's first worker if there are no samples.
  */
-import { Baselines, Embedder, Options as Tables } from "@divisi/core"
+import { Baselines, Embedder, Nearest, Options as Tables } from "@divisi/core"
 import type * as Policy from "@divisi/core/Policy"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as Data from "effect/Data"
@@ -218,7 +218,11 @@ export const table: ReadonlyArray<Entry> = rows.map(({ make: _, ...entry }) => e
 // -------------------------------------------------------------------------------------------------------------------
 
 const problemOf = ({ name, number, worker }: Named, row: Row | undefined): string | undefined => {
-  if (row === undefined) return `does not exist. Available: ${rows.map((row) => row.name).join(", ")}.`
+  if (row === undefined) {
+    const names = rows.map((row) => row.name)
+    const meant = Nearest.nearest(name, names)
+    return `does not exist.${meant === undefined ? "" : ` Did you mean ${meant}?`} Available: ${names.join(", ")}.`
+  }
   if (number !== undefined && row.number === undefined) return `takes no number: write "${name}".`
   if (number !== undefined && number < 1) return `needs at least 1 for its ${row.number!.meaning}.`
   return worker !== undefined && !row.takesWorker ? `takes no worker: write "${name}".` : undefined

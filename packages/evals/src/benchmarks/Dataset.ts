@@ -61,15 +61,15 @@ export class DatasetError extends Data.TaggedError("DatasetError")<{
 }> {
   override get message(): string {
     const todo = {
-      "not-found": "check its path or address",
-      gated: "accept its terms on the Hugging Face Hub, and set a token (HF_TOKEN)",
+      "not-found": "Check the path",
+      gated: "Accept its terms on the Hugging Face Hub, and set a token (HF_TOKEN)",
       network:
-        "check the connection, or download the file yourself and pass it (`divisi eval --benchmark NAME=FILE`, `files` of `Benchmark.load`)",
-      checksum: "delete it and download it again, or pass the checksum of this revision",
-      format: "check that it is the file the benchmark expects",
-      reader: "`npm install hyparquet hyparquet-compressors`"
+        "Check the connection, or download the file yourself and pass it (`divisi eval --benchmark NAME=FILE`, `files` of `Benchmark.load`)",
+      checksum: "Delete it and download it again, or pass the checksum of this revision",
+      format: "Check that this is the file that the benchmark expects",
+      reader: "Install it: `npm install hyparquet hyparquet-compressors`"
     }[this.reason]
-    return `${this.source} cannot be read: ${this.detail}; ${todo}.`
+    return `Cannot read ${this.source}: ${this.detail}. ${todo}.`
   }
 }
 

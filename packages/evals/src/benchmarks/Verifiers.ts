@@ -58,14 +58,14 @@ export class VerifiersError extends Data.TaggedError("VerifiersError")<{
 }> {
   override get message(): string {
     const todo = {
-      python: "install Python 3.11 or later, or set DIVISI_PYTHON to an interpreter",
-      package: "install verifiers 0.4 or later in that Python: `pip install verifiers`",
-      environment: "check that the taskset is installed in that Python, and check its settings",
-      unsupported: "choose a taskset whose tasks are questions with an answer as text",
-      timeout: "load fewer tasks, or allow more time",
-      ended: "see the error output above"
+      python: "Install Python 3.11 or later, or set DIVISI_PYTHON to an interpreter",
+      package: "Install verifiers 0.4 or later in that Python: `pip install verifiers`",
+      environment: "Check that the taskset is installed in that Python, and check its settings",
+      unsupported: "Choose a taskset whose tasks are questions with an answer as text",
+      timeout: "Load fewer tasks, or allow more time",
+      ended: "See the error output above"
     }[this.reason]
-    return `The verifiers taskset ${this.taskset} cannot be used: ${this.detail}; ${todo}.`
+    return `Cannot use the verifiers taskset ${this.taskset}: ${this.detail}. ${todo}.`
   }
 }
 

@@ -42,20 +42,20 @@ export class JournalError extends Data.TaggedError("JournalError")<{
 }> {
   override get message(): string {
     const { detail, file, kept = 0, reason } = this
-    const answers = kept === 0 ? "" : `; ${kept} ${kept === 1 ? "answer has" : "answers have"} been saved`
+    const answers = kept === 0 ? "" : ` ${kept} ${kept === 1 ? "answer has" : "answers have"} been saved.`
     if (reason === "full") {
       const disk = path.dirname(path.resolve(file))
-      return `The disk with ${disk} is full. Free some space and run the command again${answers}.`
+      return `The disk with ${disk} is full. Free some space and run the command again.${answers}`
     }
     const todo = {
-      unwritable: "check the path and its permissions, and run the command again",
-      foreign: "choose another folder",
-      damaged: "rerun the evaluation in the same folder; only lost answers are paid for again",
-      torn: "delete it and rerun the command; runs in progress start over",
-      newer: "update Divisi, or choose another folder",
-      "in-use": "wait until it finishes, or choose another folder"
+      unwritable: "Check the path and its permissions, and run the command again",
+      foreign: "Choose another folder",
+      damaged: "Rerun the evaluation in the same folder; only lost answers are paid for again",
+      torn: "Delete it and rerun the command; runs in progress start over",
+      newer: "Update Divisi, or choose another folder",
+      "in-use": "Wait until it finishes, or choose another folder"
     }[reason]
-    return `${file} cannot be used: ${detail}; ${todo}${answers}.`
+    return `Cannot use ${file}: ${detail}. ${todo}.${answers}`
   }
 }
 

@@ -273,7 +273,7 @@ export const run = Effect.fnUntraced(function* (options: Options, machines: Mach
   const unmeasured = jobs.length - evaluated.samples.length
   if (rejection !== undefined && unmeasured > 0 && halted === undefined) {
     const error = rejection.missing?.message
-    const detail = `A vendor rejected the key or account of this machine (${error}). It leaves ${unmeasured} samples to other machines. To measure them here, run the same command again with a valid key.`
+    const detail = `A vendor rejected the key or account of this machine (${error}). The remaining ${unmeasured} samples are left to other machines. To measure them here, run the same command again with a valid key.`
     return yield* new MachinesError({ detail })
   }
   return halted === undefined ? evaluated : { ...evaluated, stoppedBy: halted }

@@ -36,14 +36,16 @@ export class ReportError extends Data.TaggedError("ReportError")<{
     if (this.reason === "full") {
       return `The disk with ${this.file} is full. Free some space and run the command again; no answer is paid for twice.`
     }
+    if (this.reason === "not-found") {
+      return `There is no evaluation in "${this.file}". Pass the folder of an evaluation, or its results.json.`
+    }
     const todo = {
-      "not-found": "pass the folder of an evaluation, or its results.json",
-      unwritable: "check the path and its permissions",
-      damaged: "rerun the evaluation in the same folder, which rewrites it; no answer is paid for twice",
-      foreign: "pass the folder of an evaluation, or its results.json",
-      newer: "update Divisi to read it"
+      unwritable: "Check the path and its permissions",
+      damaged: "Rerun the evaluation in the same folder to rewrite it; no answer is paid for twice",
+      foreign: "Pass the folder of an evaluation, or its results.json",
+      newer: "Update Divisi to read it"
     }[this.reason]
-    return `The report ${this.file} cannot be used: ${this.detail}; ${todo}.`
+    return `Cannot use the evaluation "${this.file}": ${this.detail}. ${todo}.`
   }
 }
 

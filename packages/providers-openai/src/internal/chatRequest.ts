@@ -83,7 +83,7 @@ const switches: Readonly<Record<NonNullable<ReasoningFields["off"]>, Fields>> = 
 const missingOf = ({ budget, effort, off }: ReasoningFields) => {
   const why = "the server does not have this parameter"
   return {
-    budget: budget === undefined ? `${why}; give an effort, not a number of tokens` : undefined,
+    budget: budget === undefined ? `${why}; set an effort, not a number of tokens` : undefined,
     effort: effort === undefined ? why : undefined,
     off: off === undefined ? why : undefined
   }

@@ -8,7 +8,7 @@ import { ApiError } from "../wire/ApiError.ts"
 const refused = new ApiError({
   kind: "quota",
   message:
-    "The budget of this API key is spent. If its limit is per day or month, wait until the next one; otherwise ask the server's operator to raise it."
+    "The budget of this API key is spent. If its limit is per day or month, wait until the next day or month. Otherwise, ask the server's operator to raise it."
 })
 
 const isOver = (

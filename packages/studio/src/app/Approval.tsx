@@ -78,8 +78,8 @@ export const Approval = ({ call, onSent, round, transcript }: Props) => {
     <section class="decision" aria-label="Plan approval">
       <div class="decision-head">
         <div>
-          <h2>This plan waits for your approval</h2>
-          <p class="dim">No step has begun. Nothing was paid for it yet.</p>
+          <h2>This plan is waiting for your approval</h2>
+          <p class="dim">No step has started, and nothing has been paid yet.</p>
         </div>
         {price !== undefined && (
           <dl class="stats">

@@ -39,7 +39,7 @@ const mismatch = (state: State.State, { metadata, tensors }: Safetensors.Safeten
     return `it has version ${metadata.version} of the format, and this engine reads ${formatVersion}`
   }
   if (metadata.config !== configText(state)) {
-    return `it belongs to the model ${metadata.config}, and this engine holds ${configText(state)}`
+    return `it belongs to the model ${metadata.config}, but this engine trains ${configText(state)}`
   }
   const needed = state.snapshot.layout.flatMap(({ name }) => [
     name,

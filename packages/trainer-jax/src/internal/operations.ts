@@ -129,7 +129,7 @@ export const load = Effect.fnUntraced(function* ({ state }: Parts, saved: Engine
   const loaded = yield* Checkpoint.load(state, file).pipe(
     Effect.mapError((cause) =>
       cause.reason._tag === "Missing"
-        ? Problem.make("load", `${file} is no longer there.`, "Expired")
+        ? Problem.make("load", `${file} no longer exists.`, "Expired")
         : Problem.errorOf("load", cause)
     )
   )

@@ -24,6 +24,6 @@ const isFull = (cause: unknown): boolean => /4 GiB|out of memory|memory access o
 /** Returns the error for a failure. */
 export const errorOf = (doing: EngineError["doing"], cause: unknown): EngineError => {
   if (cause instanceof EngineError) return cause
-  if (isFull(cause)) return make(doing, `${detailOf(cause)} Lower memoryBytes, or give shorter prompts.`, "TooLarge")
+  if (isFull(cause)) return make(doing, `${detailOf(cause)} Lower memoryBytes, or use shorter prompts.`, "TooLarge")
   return make(doing, detailOf(cause), "Failed")
 }

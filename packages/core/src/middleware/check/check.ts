@@ -190,7 +190,7 @@ export const check =
     const rule = check.onFailure === "next" && settings.reassign === "never" ? ({ rule: "next" } as const) : undefined
     const failed = Effect.tapError(from({ ...first, ...rule, onAnswer }), (error) =>
       Effect.sync(() => {
-        if (error._tag !== "BudgetExceeded") ask.judged({ passed: false, objection: "It gave no answer." }, holds)
+        if (error._tag !== "BudgetExceeded") ask.judged({ passed: false, objection: "It has no answer." }, holds)
       })
     )
     // A paid answer is reported even if its check is interrupted.
