@@ -60,7 +60,7 @@ describe("divisi bench routing", () => {
       writeFileSync(file, "")
       const empty = await divisi(["bench", "routing", "--outcomes", file])
       assert.strictEqual(empty.code, 2)
-      assert.include(empty.errors, "holds no outcomes")
+      assert.include(empty.errors, "contains no outcomes")
     }))
 
   it("compares on the rest of a file that has lines of no use, where costs and kinds are missing and workers are alike", () =>

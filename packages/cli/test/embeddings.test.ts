@@ -70,6 +70,6 @@ describe("divisi eval --embeddings", () => {
       expect(await wrong("--embeddings", "openai:points-1")).toContain("needs a key: set OPENAI_API_KEY")
       expect(await wrong("--embeddings", "anthropic:x")).toMatch(/needs a key|has none here/)
       expect(await wrong("--embeddings", "vibes")).toContain("Use vendor:model")
-      expect(await wrong("--embeddings", "llamacpp:no.gguf")).toContain("no.gguf: there is no such file")
+      expect(await wrong("--embeddings", "llamacpp:no.gguf")).toContain("no.gguf does not exist")
     }))
 })

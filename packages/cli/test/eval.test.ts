@@ -59,7 +59,7 @@ describe("divisi eval", () => {
       const mine = ["eval", "--benchmark", "mine.jsonl", "--grader", "integer", "--policy", "single:abacus"]
       const unknown = await divisi(["eval", "--benchmark", "mine.jsonl", "--grader", "nope"], { cwd })
       expect(unknown.code).toBe(2)
-      expect(unknown.errors).toMatch(/^divisi: Unknown grader "nope"\. Available graders: math,/)
+      expect(unknown.errors).toMatch(/^divisi: Unknown grader "nope"\. Available: math,/)
       const unused = await divisi(["eval", "--benchmark", "gym", "--grader", "integer"], { cwd })
       expect(unused.errors).toMatch(/^divisi: --grader works only with your own files\./)
       expect(unused.code).toBe(2)
@@ -111,7 +111,7 @@ describe("divisi eval regrade and diff", () => {
       expect(found.rows[0].paired.worse).toBeGreaterThan(0)
       const none = await divisi(["eval", "diff", "before", "nowhere"], { cwd })
       expect(none).toMatchObject({ code: 2, output: "" })
-      expect(none.errors).toContain("pass the folder of an evaluation, or its results.json")
+      expect(none.errors).toContain("Pass the folder of an evaluation, or its results.json")
     }))
 })
 

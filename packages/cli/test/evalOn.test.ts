@@ -198,7 +198,7 @@ export default {
       const refused = await machine("one", "alone", "wrong")
       assert.strictEqual(refused.code, 1)
       assert.match(refused.errors, /rejected the key or account of this machine .*the key is wrong/)
-      assert.match(refused.errors, /leaves 60 samples to other machines/)
+      assert.match(refused.errors, /60 samples are left to other machines/)
       assert.deepStrictEqual([samples("one", "alone").length, calls("a wrong")], [60, 60])
       const later = await machine("one", "alone", "valid")
       assert.strictEqual(later.code, 0, later.errors)

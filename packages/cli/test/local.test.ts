@@ -43,13 +43,13 @@ describe.concurrent("local models", () => {
       )
       const again = await divisi(["models", "remove", "owner/tiny.gguf"], { environment })
       assert.strictEqual(again.code, 2)
-      assert.match(again.errors, /there is no such file/)
+      assert.match(again.errors, /does not exist/)
     }))
 
   it("are refused by name with what to do", async () => {
     const { code, errors } = await divisi(["models", "download", "nonsense"])
     assert.strictEqual(code, 2)
-    assert.match(errors, /nonsense: There is no such model\. Use the path of a \.gguf file/)
+    assert.match(errors, /nonsense: the model is unknown\. Use the path of a \.gguf file/)
   })
 
   it("have a doctor", async () => {

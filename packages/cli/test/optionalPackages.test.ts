@@ -60,6 +60,6 @@ describe.concurrent("a package that is not installed", () => {
         environment: without("hyparquet")
       })
       assert.notStrictEqual(code, 0)
-      assert.match(errors, /rows\.parquet cannot be read: .+`npm install hyparquet hyparquet-compressors`/)
+      assert.match(errors, /Cannot read \S*rows\.parquet: .+`npm install hyparquet hyparquet-compressors`/)
     }))
 })

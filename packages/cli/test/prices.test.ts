@@ -99,7 +99,7 @@ describe.concurrent("a wrong name", () => {
   for (const [args, message] of [
     [["--pool", "gpt-5"], '--pool: unknown worker "gpt-5". Did you mean openai:gpt-5?'],
     [["--pool", "profesor"], '--pool: unknown worker "profesor". Did you mean professor?'],
-    [["--price", "profesor=0"], "--price: profesor is not a worker of this run (did you mean professor?)."],
+    [["--price", "profesor=0"], '--price: unknown worker "profesor". Did you mean professor?'],
     [["--price", "cheap"], "Expected a price such as"],
     [["--policy", "lexicl"], 'Unknown policy "lexicl". Did you mean lexical?'],
     [["--policy", "sinlge:0"], 'Unknown policy "sinlge:0". Did you mean single:0?'],

@@ -200,7 +200,7 @@ describe.concurrent("divisi rate and divisi learn", () => {
       )
       assert.strictEqual(events.findLast(({ type }) => type === "run-finished").answer, "The moon!")
       const { code, errors } = await ask("learn", "--embeddings", "hashed", "--from", file)
-      assert.deepStrictEqual([code, errors.includes("--embeddings requires --head")], [2, true])
+      assert.deepStrictEqual([code, errors.includes("--embeddings has no effect without --head")], [2, true])
       const tasks = path.join(folder, "tasks.jsonl")
       const lines = Array.from({ length: 20 }, (_, at) =>
         JSON.stringify({ question: `Add the number ${at} to ${at + 1}!`, answer: "42" })

@@ -219,7 +219,7 @@ describe("divisi runs purge", () => {
       assert.strictEqual(none.code, 2)
       assert.include(
         none.errors,
-        "No retention period given. Pass --keep, such as --keep 30d, or set retention in the config."
+        "No retention period is set. Pass --keep, e.g. --keep 30d, or set retention in the config."
       )
       const own = path.join(folder, "own.config.mjs")
       fs.writeFileSync(own, 'export default { retention: "12h" }')

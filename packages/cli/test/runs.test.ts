@@ -59,16 +59,24 @@ describe("a journal that cannot be opened", () => {
       assert.strictEqual(serving.errors, `divisi: Cannot write the journal: ${text} is not a folder.\n`)
     }))
 
-  it("is reported immediately if its folder is missing, which is not created", () =>
+  it("is reported immediately if it is to be read and its folder is missing, which is not created", () =>
     Process.inFolder(async (folder) => {
-      const missing = path.join(folder, "nope")
-      const file = path.join(missing, "x.sqlite")
-      const commands = [["runs"], ["studio"], ["serve"], ["run", "2+2"]]
+      const file = path.join(folder, "nope", "x.sqlite")
+      const commands = [["runs"], ["studio"]]
       const ended = await Promise.all(commands.map((command) => Process.divisi([...command, "--journal", file])))
       for (const { code, errors } of ended) {
         assert.strictEqual(code, 2)
-        assert.match(errors, /^divisi: Cannot (read|write) the journal: the folder \S+nope does not exist\.\n$/)
+        assert.match(errors, /^divisi: Cannot read the journal: the folder \S+nope does not exist\.\n$/)
       }
       assert.deepStrictEqual(fs.readdirSync(folder), [])
+    }))
+
+  it("is created for a new run, with a private folder, which is reported", () =>
+    Process.inFolder(async (folder) => {
+      const file = path.join(folder, "new", "x.sqlite")
+      const { code, errors } = await Process.divisi(["run", "2+2", "--journal", file])
+      assert.strictEqual(code, 0)
+      assert.include(errors, `divisi: creating the folder ${path.dirname(file)} for the journal\n`)
+      if (process.platform !== "win32") assert.strictEqual(fs.statSync(path.dirname(file)).mode & 0o777, 0o700)
     }))
 })

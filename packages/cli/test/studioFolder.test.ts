@@ -90,7 +90,7 @@ const evaluation = async (name: string, write: (place: string) => void) => {
 
 it("opens an evaluation without its samples, and reports the missing file with a remedy", async () => {
   const { open, place } = await evaluation("no-samples", () => {})
-  const problem = `The report ${path.join(place, "samples.jsonl")} cannot be used: the file or folder does not exist; rerun the evaluation in the same folder, which rewrites it; no answer is paid for twice.`
+  const problem = `Cannot use the evaluation "${path.join(place, "samples.jsonl")}": the file does not exist. Rerun the evaluation in the same folder to rewrite it; no answer is paid for twice.`
   expect(await open()).toMatchObject({ questions: [], profiles: [], problem })
 })
 

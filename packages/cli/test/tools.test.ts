@@ -40,7 +40,7 @@ describe("tools of a run", () => {
   it("of a server that does not start are missing, which is reported, and the run continues", async () => {
     const { code, errors, output } = await run("?", "--mcp", "gone=no-such-program", "--tool", "weather,gone")
     assert.deepStrictEqual([code, output], [2, ""])
-    assert.match(errors, /the MCP server "gone": it did not start: the program no-such-program was not found/)
+    assert.match(errors, /the MCP server "gone" did not start: the program no-such-program was not found/)
     assert.strictEqual(await offered("--mcp", "gone=no-such-program"), "weather order total files__read files__remove")
   })
 
@@ -149,7 +149,7 @@ describe("approval", () => {
   it("does not help a tool that has no function here", async () => {
     const { code, errors } = await run("total", "--approve", "all")
     assert.strictEqual(code, 5)
-    assert.match(errors, /The config does not implement total/)
+    assert.match(errors, /The config has no function for total/)
   })
 
   describe.runIf(PseudoTerminal.isThere)("on a terminal", () => {

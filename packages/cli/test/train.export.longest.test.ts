@@ -62,6 +62,6 @@ describe("a Conductor that was trained", () => {
   it("is refused with a sentence where it is not there", async () => {
     const { code, errors } = await divisi(["run", "Why?", "--policy", "llamacpp:nowhere.gguf"])
     assert.strictEqual(code, 2)
-    assert.match(errors, /llamacpp:nowhere\.gguf cannot plan: .*nowhere\.gguf: there is no such file/)
+    assert.match(errors, /llamacpp:nowhere\.gguf cannot plan: .*nowhere\.gguf does not exist/)
   })
 })

@@ -27,7 +27,7 @@ describe.concurrent("divisi train", () => {
       const { code, errors, output } = await divisi(short, { cwd })
       assert.deepStrictEqual([code, errors], [0, ""])
       assert.match(output, /^toy: table of order 5 trained by toy in runs\/toy, 3 workers, 23 iterations\n/)
-      assert.match(output, /\n23\/23 learn {2}reward [\d.]+ {2}right \d+ % {2}parsed \d+ % {2}steps [\d.]+ {2}/)
+      assert.match(output, /\n23\/23 learn {2}reward [\d.]+ {2}correct \d+ % {2}parsed \d+ % {2}steps [\d.]+ {2}/)
       assert.match(
         output,
         /\nFinished: 23 iterations, play \$[\d.]+\. Write a report with `divisi train report runs\/toy`\.\n$/
@@ -109,7 +109,7 @@ describe.concurrent("a run that was trained", () => {
       assert.strictEqual(readFileSync(path.join(cwd, "page.html"), "utf8"), page)
       const missing = await divisi(["train", "report", "b"], { cwd })
       assert.deepStrictEqual([missing.code, missing.output], [2, ""])
-      assert.include(missing.errors, "No training run in b")
+      assert.include(missing.errors, '"b" contains no training run')
 
       const exported = await divisi(["train", "export", "a", "--to", "gguf", "--out", "x.gguf"], { cwd })
       assert.strictEqual(exported.code, 2)

@@ -36,7 +36,7 @@ describe.concurrent("divisi train", () => {
     ["an object's own names", ["train", "--recipe", "constructor"], 'Unknown recipe "constructor".'],
     ["another engine", [...short, "--engine", "tinker"], "does not support the engine"],
     ["no run to go on with", ["train", "resume", "nowhere"], "nowhere contains no training run"],
-    ["no run to report", ["train", "report", "nowhere"], "No training run in nowhere"],
+    ["no run to report", ["train", "report", "nowhere"], '"nowhere" contains no training run'],
     ["no format", ["train", "export", "nowhere", "--out", "x"], "--to"],
     ["no iterations", [...short.slice(0, -1), "0"], "Expected a whole number from 1 to 1000000"]
   ] as const) {

@@ -156,8 +156,8 @@ describe("training in plain lines", () => {
         "1/24 warm start  loss 2  gradient 0.432  9.5 s left in this phase",
         "11/24 warm start  loss 2  gradient 0.432  4.5 s left in this phase",
         "20/24 warm start  loss 2  gradient 0.432",
-        "21/24 learn  reward 0.25  right 61 %  parsed 99 %  steps 1.8  abacus 75 %, almanac 25 %  entropy 0.555  gradient 0.432  2 of 12 groups alike  $0.10 of $2.00, about $0.30 remaining  4 min 30 s left",
-        "22/24 learn  reward 0.75  right 61 %  parsed 99 %  steps 1.8  abacus 75 %, almanac 25 %  entropy 0.555  gradient 0.432  2 of 12 groups alike  $0.20 of $2.00, about $0.20 remaining  3 min 00 s left",
+        "21/24 learn  reward 0.25  correct 61 %  parsed 99 %  steps 1.8  abacus 75 %, almanac 25 %  entropy 0.555  gradient 0.432  2 of 12 groups alike  $0.10 of $2.00, about $0.30 remaining  4 min 30 s left",
+        "22/24 learn  reward 0.75  correct 61 %  parsed 99 %  steps 1.8  abacus 75 %, almanac 25 %  entropy 0.555  gradient 0.432  2 of 12 groups alike  $0.20 of $2.00, about $0.20 remaining  3 min 00 s left",
         "Stopped by the limit of $2.00 after 22 of 24 iterations.",
         "Resume with `divisi train resume runs/gym --max-cost <more>`. Write a report with `divisi train report runs/gym`."
       ]
@@ -206,7 +206,7 @@ describe("plans that collapse to one shape", () => {
   const five = Array.from({ length: 5 }, () => ["abacus > almanac(0)", 1] as const)
 
   it("are reported after five iterations while answers are wrong", () => {
-    assert.include(told(five, 0.6), "ALL PLANS ALIKE for 5 iterations: abacus > almanac(0)")
+    assert.include(told(five, 0.6), "SAME PLAN SHAPE for 5 iterations: abacus > almanac(0)")
   })
 
   it("are not an alarm before that, if all answers are right, or if plans differ", () => {

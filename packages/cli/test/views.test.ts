@@ -185,7 +185,7 @@ describe("the final view", () => {
     ]
     const said = "invalid usage was reported (outputTokens: -90); an estimate is used instead"
     assert.include(final(parts, 120), said)
-    assert.include(plain(events(parts)), `total    ${said}`)
+    assert.include(plain(events(parts)), `note     ${said}`)
   })
 
   it("draws a majority vote", () => {

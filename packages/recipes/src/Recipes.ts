@@ -28,19 +28,19 @@ export const recipes = {
   },
   paper: {
     description:
-      "the paper's training: a 7B model with the pool of seven, adaptive pools and recursion, through the Tinker API",
+      "reproduces the training of the Conductor paper through the Tinker API: a 7B model, seven workers, adaptive pools and recursion",
     engines: ["tinker"],
     takesBaseModel: true,
     load: async () => (await import("./paper/PaperRecipe.ts")).paper
   },
   "paper-small": {
-    description: "the paper's training with a twentieth of the rollouts, to see whether it learns",
+    description: "the recipe paper with a twentieth of the rollouts, to see whether the model learns",
     engines: ["tinker"],
     takesBaseModel: true,
     load: async () => (await import("./paper/PaperRecipe.ts")).small
   },
   "paper-smoke": {
-    description: "every phase of the paper's training with a few rollouts, to see whether the setup is complete",
+    description: "the recipe paper with a few rollouts in each phase, to see whether the setup is complete",
     engines: ["tinker"],
     takesBaseModel: true,
     load: async () => (await import("./paper/PaperRecipe.ts")).smoke

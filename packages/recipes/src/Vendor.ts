@@ -220,10 +220,10 @@ export const problemOf = (
 }
 
 /** Describes a problem in a sentence that names the worker. */
-export const explain = (known: ReadonlyArray<Vendor>, worker: string, problem: Problem): string =>
+export const explain = (known: ReadonlyArray<Vendor>, worker: string, problem: Problem, meant?: string): string =>
   problem.type === "key"
     ? `${worker} needs a key: set ${problem.variables.join(" or ")}.`
-    : `Unknown vendor "${problem.vendor}" in "${worker}". Use one of ${known.map(({ name }) => name).join(", ")}, or set ` +
+    : `Unknown vendor "${problem.vendor}" in "${worker}".${meant === undefined ? "" : ` Did you mean ${meant}?`} Use one of ${known.map(({ name }) => name).join(", ")}, or set ` +
       `${variableOf(problem.vendor)}_BASE_URL to the URL of a server with the Chat Completions API.`
 
 /** Returns the key and base URL for a vendor from the environment. */

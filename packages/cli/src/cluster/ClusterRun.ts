@@ -123,7 +123,7 @@ export const cancel = (input: RunInput): Effect.Effect<void, Failure> =>
       const known = yield* Database.orFail(runs.journal.find(input.run))
       yield* print(
         known === undefined
-          ? `Run ${input.run} has not started. It ends when a server is about to start it.`
+          ? `Run ${input.run} has not started. It will be cancelled as soon as a server picks it up.`
           : `Cancelled run ${input.run}.`
       )
     })

@@ -93,7 +93,7 @@ export const submitFlags = {
   at: Flag.String("at").pipe(
     Flag.filterMap(
       (text) => Option.fromUndefinedOr(parseTime(text)),
-      () => "Expected a time with its zone, e.g. 2026-12-01T06:00:00Z"
+      () => "Expected a time with a time zone, e.g. 2026-12-01T06:00:00Z"
     ),
     Flag.withMetavar("<time>"),
     Flag.withDescription("Start the run at this time, e.g. 2026-12-01T06:00:00Z (default: now)"),

@@ -17,6 +17,7 @@ import manifest from "../../package.json" with { type: "json" }
 import * as ConfigFile from "../config/ConfigFile.ts"
 import type { Config } from "../config.ts"
 import { exitCodes, type Failure, failed, silent, usage } from "../invocation/Failure.ts"
+import * as NoEffect from "../invocation/NoEffect.ts"
 import { stdout } from "../invocation/Output.ts"
 import * as Database from "../stores/Database.ts"
 import * as OwnOutcomes from "../stores/OwnOutcomes.ts"
@@ -90,29 +91,47 @@ const learnFrom = (input: EvalInput, isGym: boolean, suites: ReadonlyArray<Evalu
   return Suites.one(name, { ...options, trained: measured, dropOverlap: true, grader })
 }
 
+/** The pool, the settings of each run and the policies, which are resolved before tasks are loaded. */
+interface Team {
+  readonly pool: Evaluation.Options["pool"]
+  readonly isGym: boolean
+  readonly settings: RunSettings
+  readonly policies: ReadonlyArray<Evaluation.Entry>
+}
+
+const teamOf = (input: EvalInput, config: Config): Effect.Effect<Team, Failure, Scope.Scope> =>
+  Effect.gen(function* () {
+    const isGym = RunOptions.isGym(config, input)
+    const limitUsd = Option.getOrUndefined(Option.orElse(input.maxCost, () => input.questionCost))
+    const pool = yield* RunOptions.resolvePool(
+      isGym ? { ...config, pool: OfflineGym.fastPool() } : config,
+      input,
+      limitUsd
+    )
+    const settings = {
+      retry: isGym ? OfflineGym.atOnce : undefined,
+      ...RunOptions.measuredSettings(config, flagsOf(input)),
+      checks: yield* Checks.resolve(config, [], pool)
+    }
+    const profiles = yield* fromFile(input.profiles, Profiles.read)
+    const making = { pool, isGym, profiles, prices: Prices.of(config, input), limitUsd }
+    const policies = yield* Contenders.policies(Option.getOrUndefined(input.policy), config, making)
+    return { pool, isGym, settings, policies }
+  })
+
 const contendersOf = (
   input: EvalInput,
-  config: Config,
-  shared: {
-    readonly pool: Evaluation.Options["pool"]
-    readonly isGym: boolean
-    readonly settings: RunSettings
-    readonly store: ResponseCache.Store
-    readonly prices: Prices.Prices
-    readonly limitUsd: number | undefined
-  },
+  { isGym, policies, pool, settings }: Team,
+  store: ResponseCache.Store,
   suites: ReadonlyArray<Evaluation.Suite>
 ) =>
   Effect.gen(function* () {
-    const { isGym, pool, settings } = shared
-    const profiles = yield* fromFile(input.profiles, Profiles.read)
-    const policies = yield* Contenders.policies(Option.getOrUndefined(input.policy), config, { ...shared, profiles })
     const learn = yield* learnFrom(input, isGym, suites)
     const baselines = yield* Contenders.baselines(input.baselines, {
       pool,
       isGym,
       learn,
-      store: shared.store,
+      store,
       embedder: yield* Embedders.named(Option.getOrUndefined(input.embeddings), Option.isSome(input.offline)),
       isOffline: Option.isSome(input.offline),
       seed: Option.getOrElse(input.seed, () => 0),
@@ -191,25 +210,15 @@ const flagsOf = (input: EvalInput): RunOptions.Flags => {
 const evaluateAll = (
   input: EvalInput,
   config: Config,
+  team: Team,
   suites: ReadonlyArray<Evaluation.Suite>,
   database: Database.Database | undefined,
   progress: Progress.Progress,
   onKept: () => void
 ) =>
   Effect.gen(function* () {
-    const isGym = RunOptions.isGym(config, input)
+    const { isGym, pool, settings } = team
     const isOffline = Option.isSome(input.offline)
-    const limitUsd = Option.getOrUndefined(Option.orElse(input.maxCost, () => input.questionCost))
-    const pool = yield* RunOptions.resolvePool(
-      isGym ? { ...config, pool: OfflineGym.fastPool() } : config,
-      input,
-      limitUsd
-    )
-    const settings = {
-      retry: isGym ? OfflineGym.atOnce : undefined,
-      ...RunOptions.measuredSettings(config, flagsOf(input)),
-      checks: yield* Checks.resolve(config, [], pool)
-    }
     const cache = cacheOf(input, config)
     const opened = yield* Effect.mapError(
       DiskCache.store(typeof cache === "string" ? { file: cache } : cache),
@@ -219,8 +228,7 @@ const evaluateAll = (
       get: opened.get,
       set: (key, answer) => Effect.andThen(Effect.sync(onKept), opened.set(key, answer))
     }
-    const making = { pool, isGym, settings, store, prices: Prices.of(config, input), limitUsd }
-    const { entries, paidUsd } = yield* contendersOf(input, config, making, suites)
+    const { entries, paidUsd } = yield* contendersOf(input, team, store, suites)
     const keep = input.transcripts ? keeper(input.out) : undefined
     const machines = database && (yield* Machines.make(database.cluster, path.basename(path.resolve(input.out))))
     const note = yield* noter(!isGym && !isOffline, suites)
@@ -323,12 +331,20 @@ const isOutsideGym = (report: Report.Report): boolean =>
 /** Runs the evaluation, writes the report and prints it. */
 export const evaluate = (input: EvalInput): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
+    if (Option.isNone(input.shots)) yield* NoEffect.without("shots", { "shots-from": input.shotsFrom })
+    if (Option.isNone(input.trained)) yield* NoEffect.without("trained", { "drop-overlap": input.dropOverlap })
+    if (input.baselines === "") {
+      yield* NoEffect.without("baselines", { learn: input.learn, embeddings: input.embeddings })
+    }
+    if (!input.benchmark.includes("livecodebench")) {
+      yield* NoEffect.without("benchmark livecodebench-v6", { since: input.since, until: input.until })
+    }
     const measured = yield* measure(input)
     const { report } = measured
     stdout.write(input.json ? `${JSON.stringify(report)}\n` : `${ReportText.text(report, stdout.columns)}\n`)
     if (!input.json) {
       if (isOutsideGym(report)) {
-        say("The gym's workers answer only arithmetic, units and facts of the gym. Use models: --pool <ids>")
+        say("The gym's workers answer only the gym's own kinds of questions. Use real models with --pool <ids>")
       }
       say(`Report: ${path.join(input.out, "report.html")}. Results, samples and tables are in the same folder.`)
     }
@@ -363,6 +379,10 @@ export const measure = (input: EvalInput): Effect.Effect<Measured, Failure> => E
 const measureAll = Effect.fnUntraced(function* (input: EvalInput): Effect.fn.Return<Measured, Failure, Scope.Scope> {
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   if (Option.isSome(input.offline)) yield* Offline.check(input.offline.value)
+  const isOffline = Option.isSome(input.offline)
+  const withKeys = <A, R>(effect: Effect.Effect<A, Failure, R>) =>
+    isOffline ? Effect.provide(effect, Offline.keys) : effect
+  const team = yield* Effect.provide(withKeys(teamOf(input, config)), Services.logger)
   const suites = yield* suitesOf(input)
   notices(suites, input.epochs)
   const database = yield* databaseOf(input)
@@ -376,11 +396,8 @@ const measureAll = Effect.fnUntraced(function* (input: EvalInput): Effect.fn.Ret
   const isNew = !existsSync(input.out)
   let isAnyKept = false
   const hasBegun = () => isAnyKept || existsSync(path.join(input.out, ReportFile.names.journal))
-  const evaluation = Effect.scoped(evaluateAll(input, config, suites, database, progress, () => (isAnyKept = true)))
-  const { report, samples, stoppedBy } = yield* Services.provide(
-    Option.isSome(input.offline) ? Effect.provide(evaluation, Offline.keys) : evaluation,
-    services
-  ).pipe(
+  const evaluation = evaluateAll(input, config, team, suites, database, progress, () => (isAnyKept = true))
+  const { report, samples, stoppedBy } = yield* Services.provide(withKeys(Effect.scoped(evaluation)), services).pipe(
     Effect.ensuring(Effect.sync(progress.close)),
     Effect.onInterrupt(() => farewell(input)),
     Effect.onError(() => (isNew && !hasBegun() ? withoutFolder(input.out) : Effect.void))

@@ -1,5 +1,6 @@
 /** Loads benchmarks by name: the gym, the benchmarks in `@divisi/evals`, and user files. */
 
+import { Nearest } from "@divisi/core"
 import { Benchmarks, Evaluation, LiveCodeBench, Selection, UserBenchmark, Verifiers } from "@divisi/evals"
 import * as Benchmark from "@divisi/evals/Benchmark"
 import type { BenchmarkRecord } from "@divisi/evals/Report"
@@ -65,6 +66,12 @@ const gymGrader: Verdict.AnswerGrader = Verdict.grader("gym", (gold, answer) =>
   })
 )
 
+/** Returns the suggestion for a misspelt name. Empty if no name is close. */
+const meant = (name: string, names: ReadonlyArray<string>): string => {
+  const nearest = Nearest.nearest(name, names)
+  return nearest === undefined ? "" : ` Did you mean ${nearest}?`
+}
+
 /** Returns a grader by name or from a user's module. */
 export const graderNamed = (name: string, sandbox?: Sandbox.Sandbox): Effect.Effect<Verdict.AnswerGrader, Failure> => {
   if (OwnModule.isPath(name)) return OwnModule.grader(name)
@@ -72,7 +79,7 @@ export const graderNamed = (name: string, sandbox?: Sandbox.Sandbox): Effect.Eff
   return grader === undefined
     ? Effect.fail(
         usage(
-          `Unknown grader "${name}". Available graders: ${Graders.names.join(", ")}, or your own file, such as ./mine.ts.`
+          `Unknown grader "${name}".${meant(name, Graders.names)} Available: ${Graders.names.join(", ")}, or your own file, such as ./mine.ts.`
         )
       )
     : Effect.succeed(grader)
@@ -97,7 +104,8 @@ const gym = (options: Options): Effect.Effect<Evaluation.Suite, Failure> =>
     const wanted = ids === undefined ? undefined : new Set(ids)
     const tasks = wanted === undefined ? made : made.filter(({ id }) => wanted.has(id))
     if (wanted !== undefined && tasks.length < wanted.size) {
-      return yield* usage(`--ids: ${wanted.size - tasks.length} of the ids are not among the first ${limit} gym tasks.`)
+      const lost = [...wanted].filter((id) => !tasks.some((task) => task.id === id)).slice(0, 5)
+      return yield* usage(`--ids: not found among the first ${limit} gym tasks: ${lost.join(", ")}.`)
     }
     const suite = Evaluation.madeSuite({
       id: "gym",
@@ -116,7 +124,7 @@ const isFile = (name: string): boolean => /[/\\]|\.(?:jsonl?|parquet)(?:\.gz)?$/
 
 const unknown = (name: string) =>
   usage(
-    `Unknown benchmark "${name}". Available: gym, ${Benchmarks.names.join(", ")}, or your own .jsonl or .parquet file.`
+    `Unknown benchmark "${name}".${meant(name, ["gym", ...Benchmarks.names])} Available: gym, ${Benchmarks.names.join(", ")}, verifiers:<taskset>, or your own .jsonl or .parquet file.`
   )
 
 /** Returns LiveCodeBench restricted to a period. Returns `undefined` for other benchmarks, or if no period is given. */
@@ -180,7 +188,9 @@ const digestOf = ({ grader }: Options): Pick<BenchmarkRecord, "graderDigest"> =>
 /** Returns a sandbox by name. It is started when the first program runs, and stopped when the scope closes. */
 export const sandbox = (name: string): Effect.Effect<Sandbox.Sandbox, Failure, Scope.Scope> =>
   Sandboxes.named(name, { processes: 2 }) ??
-  Effect.fail(usage(`Unknown sandbox "${name}". Available: ${Sandboxes.names.join(", ")}.`))
+  Effect.fail(
+    usage(`Unknown sandbox "${name}".${meant(name, Sandboxes.names)} Available: ${Sandboxes.names.join(", ")}.`)
+  )
 
 const ofVerifiers = "verifiers:"
 
@@ -248,7 +258,7 @@ export const all = (
   if (options.grader !== undefined && !list.some(isFile)) {
     return Effect.fail(
       usage(
-        "--grader works only with your own files. To grade again with it, use: divisi eval regrade <folder> --grader"
+        "--grader works only with your own files. To grade an evaluation with another grader, use: divisi eval regrade <folder> --grader <name>"
       )
     )
   }

@@ -88,7 +88,7 @@ export const evalFlags = {
   ),
   json: toggle("json", "Print results.json on one line instead of a table"),
   ...conductorFlags,
-  grader: grader("Grader for rows of your own files that name none: a name or a file (default: text)"),
+  grader: grader("Grader for rows of your own files without a grader field: a name or a file (default: text)"),
   concurrency: whole("concurrency", 1).pipe(
     Flag.withDescription("Number of parallel runs (default 8)"),
     Flag.withDefault(8)
@@ -105,7 +105,7 @@ export const evalFlags = {
   learn: text(
     "learn",
     "<name>",
-    "Training tasks for baselines that learn: a benchmark, of which the training split is used, or a file. Default with the gym's workers: gym; otherwise required"
+    "Training tasks for baselines that learn: a benchmark (its training split is used) or a file. Default with the gym's workers: gym; otherwise required"
   ),
   learnLimit: whole("learn-limit", 1).pipe(
     Flag.withDescription("Number of training tasks (default 100)"),
@@ -120,7 +120,7 @@ export const evalFlags = {
   offline: text(
     "offline",
     "<folder>",
-    "Make no calls: use only answers stored in this evaluation, and count others as missing"
+    "Make no calls: use only the answers stored in this evaluation, and count all others as missing"
   ),
   since: day("since", "Only LiveCodeBench contests on or after this date, e.g. 2025-01-31"),
   until: day("until", "Only LiveCodeBench contests on or before this date"),
@@ -137,12 +137,15 @@ export const evalFlags = {
     Flag.optional
   ),
   shotsFrom: file("shots-from", "File with the solved examples, in the benchmark's format"),
-  trained: file("trained", "File of training data, as ids or questions. Overlapping tasks are an error"),
-  dropOverlap: toggle("drop-overlap", "Drop overlapping tasks instead of failing"),
+  trained: file(
+    "trained",
+    "File of training data, as ids or questions. If tasks of the benchmark occur in it, the command fails"
+  ),
+  dropOverlap: toggle("drop-overlap", "Leave out tasks that occur in the file of --trained, instead of failing"),
   split: text(
     "split",
     "<name>",
-    "Split, for benchmarks with several (default test). Others: validation, dev, train, auxiliary_train, all; for example in mmlu, rlpr and gym"
+    "Split of the benchmark (default test). mmlu also has validation, dev and auxiliary_train; rlpr has validation, train and all; gym has validation and train"
   ),
   format: choice("format", ["tags", "box", "line"]).pipe(
     Flag.withDescription("Answer format (default: the benchmark's)"),
@@ -163,13 +166,13 @@ export const evalFlags = {
     ),
     Flag.withMetavar("<effort>"),
     Flag.withDescription(
-      "Reasoning effort of every call: off, minimal, low, medium, high, or a number of tokens. Models without this setting reject it"
+      "Reasoning effort of every call: off, minimal, low, medium, high, or a number of tokens. Models without this setting reject the call"
     ),
     Flag.optional
   ),
   paper: toggle(
     "paper",
-    "Use the controlled setting of the paper. It sets 4,096 tokens per call, temperature 0.2, and the tags answer format where supported; --pool paper:controlled also sets each model to its lowest reasoning effort"
+    "Use the paper's controlled setting: 4,096 tokens per call, temperature 0.2, and the answer format tags where supported. --pool paper:controlled also sets each model to its lowest reasoning effort"
   ),
   seed,
   questionCost: cost("question-cost", "Maximum cost of one answer, in USD, for every policy"),

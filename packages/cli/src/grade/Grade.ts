@@ -1,6 +1,7 @@
 /** Grades a single answer, or a stream of answers. */
 import { once } from "node:events"
 import { createReadStream } from "node:fs"
+import { Nearest } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import { JsonLines } from "@divisi/files"
 import { Graders, JudgeGrader, type Sandbox, type Verdict } from "@divisi/graders"
@@ -8,6 +9,7 @@ import { Sandboxes } from "@divisi/graders/sandboxes"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { exitCodes, type Failure, failed, messageOf, silent, usage } from "../invocation/Failure.ts"
+import * as NoEffect from "../invocation/NoEffect.ts"
 import { stdout } from "../invocation/Output.ts"
 import * as OwnModule from "../team/OwnModule.ts"
 import type { GradeInput } from "./flags.ts"
@@ -146,10 +148,11 @@ const graderOf = (name: string, sandbox: Sandbox.Sandbox): Effect.Effect<Verdict
   }
   if (OwnModule.isPath(name)) return OwnModule.grader(name)
   const grader = Graders.named(name, sandbox)
+  const meant = Nearest.nearest(name, Graders.names)
   return grader === undefined
     ? Effect.fail(
         usage(
-          `Unknown grader "${name}". Available: ${[...Graders.names, "judge:<vendor>:<model>", "./<file>.ts"].join(", ")}.`
+          `Unknown grader "${name}".${meant === undefined ? "" : ` Did you mean ${meant}?`} Available: ${[...Graders.names, "judge:<vendor>:<model>", "./<file>.ts"].join(", ")}.`
         )
       )
     : Effect.succeed(grader)
@@ -163,7 +166,10 @@ export const grade = (input: GradeInput) =>
       return yield* usage(`Unknown sandbox "${input.sandbox}". Available: ${Sandboxes.names.join(", ")}.`)
     }
     const grader = yield* graderOf(input.grader, yield* makeSandbox)
-    if (input.lines) return yield* gradeFile(grader, input.file)
+    if (input.lines) {
+      yield* NoEffect.besides("lines", { gold: input.gold, answer: input.answer })
+      return yield* gradeFile(grader, input.file)
+    }
     const [gold, answer] = [Option.getOrUndefined(input.gold), Option.getOrUndefined(input.answer)]
     if (gold === undefined || answer === undefined) {
       return yield* usage(

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs"
 import { createRequire } from "node:module"
 import path from "node:path"
+import { Nearest } from "@divisi/core"
 import { WholeFile } from "@divisi/files"
 import * as ProcessGroup from "@divisi/files/ProcessGroup"
 import { read } from "@divisi/recipes/Environment"
@@ -16,6 +17,7 @@ import * as ConfigFile from "../config/ConfigFile.ts"
 import * as Clone from "../invocation/Clone.ts"
 import { exitCodes, type Failure, failed, messageOf, silent, usage } from "../invocation/Failure.ts"
 import * as Output from "../invocation/Output.ts"
+import * as KnownModels from "../vendors/KnownModels.ts"
 import * as Found from "./Found.ts"
 import type { InitInput } from "./flags.ts"
 import * as Project from "./Project.ts"
@@ -62,9 +64,13 @@ const namedModels = (names: string): Effect.Effect<ReadonlyArray<Team.Model>, Fa
   return Effect.forEach(names.split(","), (name) => {
     const text = name.trim()
     const vendors = Team.vendors.join(", ")
+    const { model, vendor } = Vendor.parse(text) ?? {}
+    const meant = vendor === undefined ? KnownModels.fullName(text) : Nearest.nearest(vendor, Team.vendors)
+    const named = vendor === undefined ? meant : `${meant}:${model}`
+    const hint = meant === undefined ? "" : ` Did you mean ${named}?`
     return Effect.filterOrFail(namedModel(text), Predicate.isNotUndefined, () =>
       usage(
-        `--models: unknown model "${text}". Use vendor:model with one of ${vendors}, or a server whose base URL is set (home:<model> with HOME_BASE_URL). Use ${gym} for the offline gym.`
+        `--models: unknown model "${text}".${hint} Use vendor:model with one of ${vendors}, or a server whose base URL is set (home:<model> with HOME_BASE_URL). Use ${gym} for the offline gym.`
       )
     )
   })
@@ -213,7 +219,7 @@ export const init = Effect.fnUntraced(function* (
   const folder = path.resolve(input.directory)
   const environment = yield* read([...Found.variables, "npm_config_user_agent"])
   const found = yield* Found.look(environment)
-  if (!input.json) say(...foundLines(found))
+  if (!input.json && Option.isNone(input.models)) say(...foundLines(found))
   const models = yield* chosenModels(input, found, isAsking)
   const language = yield* chosenLanguage(input, isAsking)
   const extension = Project.extensionOf(folder, language)

@@ -15,8 +15,8 @@ export const init = Command.make("init", flags, (input) =>
       "Look for API keys in the environment and model servers on this machine, and write a config and a first script for",
       "them. If it finds nothing, both use the offline gym.",
       "",
-      "In a terminal, it asks which models to use, and asks again before it overwrites files. Otherwise, or with --yes or",
-      "--json, it uses everything it finds."
+      "In a terminal, it asks which models to use, and for confirmation before it overwrites files. Otherwise, or with",
+      "--yes or --json, it uses everything it finds."
     )
   ),
   Command.withExamples([

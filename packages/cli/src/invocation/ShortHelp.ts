@@ -18,7 +18,7 @@ const firstSentence = (text: string): string => {
   if (sentence.length <= maxLength) return sentence
   const cut = sentence.slice(0, maxLength)
   const words = cut.slice(0, cut.lastIndexOf(" "))
-  return `${words.replace(/ \([^)]*$/, "").replace(/[,:;]+$/, "")} …`
+  return `${words.replace(/ \([^)]*$/, "").replace(/(?:, e\.g\.|[,:;]+)$/, "")} …`
 }
 
 const examplesOf = ({ examples = [] }: HelpDoc): ReadonlyArray<string> => {

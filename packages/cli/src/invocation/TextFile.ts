@@ -19,5 +19,5 @@ export const read = (file: string): string => decode(readFileSync(file))
 export const named = (file: string, what: string): Effect.Effect<string, Failure> =>
   Effect.try({
     try: () => read(file),
-    catch: (error) => usage(`Cannot read ${what} in ${file}: ${messageOf(error, file)}.`)
+    catch: (error) => usage(`Cannot read ${what} from ${file}: ${messageOf(error, file)}.`)
   })

@@ -94,7 +94,7 @@ export const config = (description: string) =>
   Flag.String("config").pipe(
     Flag.withMetavar("<file>"),
     Flag.withDescription(
-      `${description} (default: DIVISI_CONFIG or nearest divisi.config.*). Looks in this folder and its parents, for .ts, .mts, .js, .mjs, .cts and .cjs; "none" disables the config`
+      `${description} (default: DIVISI_CONFIG, or the nearest divisi.config.* in this folder and its parents). Its extension can be .ts, .mts, .js, .mjs, .cts or .cjs; "none" disables the config`
     ),
     Flag.withFallbackConfig(Config.String("DIVISI_CONFIG")),
     Flag.optional

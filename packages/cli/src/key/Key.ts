@@ -158,7 +158,9 @@ export const change = Effect.fnUntraced(function* (input: ChangeInput): Effect.f
   const twice = Object.keys(fields).find((flag) => removed.includes(fields[flag]!) && fields[flag]! in added)
   if (twice !== undefined) return yield* usage(`Pass either --${twice} or --remove ${twice}.`)
   if (removed.length === 0 && Option.isNone(input.name) && Object.keys(added).length === 0) {
-    return yield* usage("Pass what to change, e.g. --max-cost-per-day 5 or --remove expires.")
+    return yield* usage(
+      "Nothing to change. Pass a new limit or remove one, e.g. --max-cost-per-day 5 or --remove expires."
+    )
   }
   const without = Object.fromEntries(removed.map((field) => [field, undefined]))
   const changed: Change = ({ createdAt, damaged: _, hash, id, limits, name, revokedAt, ...before }) => {

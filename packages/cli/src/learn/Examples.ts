@@ -84,11 +84,11 @@ export const missing = (examples: ReadonlyArray<Outcomes.GradedQuestion>): Reado
     `Rated so far: ${counts.join(", ")}.`,
     ...(isShort ? [`${counted(few, "more rated question")} needed, out of ${Replay.leastQuestions}.`] : []),
     ...(workers.length === 0
-      ? [`A rating of a whole plan counts for its team and not for single workers. Also rate ${step}.`]
+      ? [`A rating of a plan counts for the whole team, not for its workers. Also rate ${step}.`]
       : []),
     ...(workers.length === 1
       ? [
-          `Only ${workers[0]![0]} has rated answers of its own. Also rate answers of another worker, e.g. with --policy single:<id>.`
+          `Only answers of ${workers[0]![0]} are rated. Also rate answers of another worker, e.g. with --policy single:<id>.`
         ]
       : [])
   ]

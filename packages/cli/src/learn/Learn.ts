@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import * as NoEffect from "../invocation/NoEffect.ts"
 import { stdout } from "../invocation/Output.ts"
 import * as OwnOutcomes from "../stores/OwnOutcomes.ts"
 import { clean } from "../view/Line.ts"
@@ -151,12 +152,12 @@ export const learn = (input: LearnInput): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     if (input.show && input.revert) return yield* usage("Use either --show or --revert.")
     if (input.head) {
-      if (input.show || input.revert || Option.isSome(input.picture)) {
-        return yield* usage("--show, --revert and --picture work with tables, not with --head.")
-      }
+      yield* NoEffect.besides("head", { show: input.show, revert: input.revert, picture: input.picture })
       return yield* learnHead(input)
     }
-    if (Option.isSome(input.embeddings)) return yield* usage("--embeddings requires --head.")
+    yield* NoEffect.without("head", { embeddings: input.embeddings, evolve: input.evolve, "max-cost": input.maxCost })
+    if (input.show) yield* NoEffect.besides("show", { from: input.from })
+    if (input.revert) yield* NoEffect.besides("revert", { from: input.from })
     const file = yield* Learned.defaultFile
     if (input.revert) return yield* revert(input, file)
     if (!input.show) {

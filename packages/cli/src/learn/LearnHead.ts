@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { usage } from "../invocation/Failure.ts"
+import * as NoEffect from "../invocation/NoEffect.ts"
 import { stdout } from "../invocation/Output.ts"
 import * as Embedders from "../vendors/Embedders.ts"
 import { clean } from "../view/Line.ts"
@@ -43,7 +44,8 @@ const evolvedOf = (input: LearnInput, options: Pick<EvolveOptions, "head" | "emb
 /** Trains and evaluates a head, and stores it for `--policy head`. */
 export const learnHead = (input: LearnInput) =>
   Effect.gen(function* () {
-    if (Option.isSome(input.evolve) !== Option.isSome(input.maxCost)) {
+    if (Option.isNone(input.evolve)) yield* NoEffect.without("evolve", { "max-cost": input.maxCost })
+    else if (Option.isNone(input.maxCost)) {
       return yield* usage("--evolve calls your workers, so it requires a cost limit. Set --max-cost, in USD.")
     }
     const named = yield* Embedders.named(Option.getOrUndefined(input.embeddings), false)

@@ -22,7 +22,7 @@ const learnFlags = {
   evolve: text(
     "evolve",
     "<benchmark>",
-    "With --head, improve the classifier on full runs over a benchmark or a file of questions. The file has questions and answers"
+    "With --head, improve the classifier by running a benchmark, or a file of questions with reference answers"
   ),
   maxCost: cost("max-cost", "Maximum cost of all runs of --evolve, in USD; never exceeded"),
   database: Flag.Redacted("database").pipe(
@@ -55,12 +55,14 @@ export const learn = Command.make("learn", learnFlags, (input) =>
       "",
       "A new table replaces the current one only if the rated runs support it: the lower bound of its estimated score may",
       "be at most half a point below the score of the current table, and it must be better on the last fifth of the runs.",
-      "On those, the first table only has to be as good as the strongest worker.",
+      "The first table only has to be as good as the strongest worker on them.",
       "",
       "With --head, train a linear classifier for --policy head instead, and print its gain over the table. The gain is",
-      "often 0. Training takes seconds with hashed words, and longer with --embeddings. With --evolve, the questions are",
-      "then run with different workers for the steps that think, answer and verify, to find the best ones. An interrupted",
-      "command continues when you run it again.",
+      "often 0. Training takes seconds with hashed words, and longer with --embeddings.",
+      "",
+      "--evolve then runs the questions of a benchmark or file with different choices of workers: one may think about the",
+      "question, one answers it, and one may verify the answer. The best choices are stored. If the command is interrupted,",
+      "run it again to continue.",
       "",
       "No data leaves this machine unless DIVISI_EMBEDDINGS is a vendor's embedding model (llamacpp:<file> is local;",
       "hashed words are the default). The same outcomes give the same table. DIVISI_ROUTER sets the path of the table,",

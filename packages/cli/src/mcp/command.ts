@@ -14,8 +14,8 @@ export const mcp = Command.make("mcp", flags, (input) =>
     paragraphs(
       "Expose the team from the config to an MCP client over standard input and output. The client starts this command.",
       "",
-      "Its one tool, ask, answers a question with a run and reports progress. Cancelling a call stops its run. --max-cost",
-      "and --timeout limit each question. A call fails if its plan or a tool needs approval.",
+      "Its only tool, `ask`, answers a question and reports progress. Cancelling a call stops its run. --max-cost and",
+      "--timeout limit each question. A call fails if its plan or a tool needs approval.",
       "Requires @divisi/tools-mcp."
     )
   ),

@@ -67,6 +67,10 @@ export const ofServer = (server: string): Effect.Effect<ReadonlyArray<Cooldown>,
       const closed = Array.isArray(health.closed) ? health.closed.slice(0, mostShown) : []
       return closed.flatMap((one) => cooldownOf(one, Date.now()))
     },
-    catch: (error) => failed(`${isNone}: ${messageOf(error)}. Start it, or omit --server.`)
+    catch: (error) => {
+      // `fetch` gives the reason only in the cause of its error.
+      const { cause = error } = error as Error
+      return failed(`${isNone}: ${messageOf(cause)}. Start it, or omit --server.`)
+    }
   })
 }

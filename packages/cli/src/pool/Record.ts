@@ -44,7 +44,7 @@ const poolOf = Effect.fnUntraced(function* (input: RecordInput) {
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   if (RunOptions.isGym(config, { pool: input.pool })) {
     const [why, remedy] = Option.isNone(input.pool)
-      ? ["No workers given", "Set --pool"]
+      ? ["No workers are set", "Set --pool"]
       : ["The gym's workers only answer the gym's own questions", "Choose other workers with --pool"]
     return yield* usage(`${why}. ${remedy}, e.g. openai:gpt-5-mini,ollama:qwen3:8b, or set a pool in the config.`)
   }

@@ -38,7 +38,7 @@ export const read = (folder: string): Effect.Effect<Recording, Failure, Scope.Sc
     )
     if (absent !== undefined) {
       return yield* usage(
-        `${folder} contains no recording that can be used (${absent} is missing). Run divisi pool record with --out ${quoted(folder)}, and let it finish or reach a limit; recorded answers are not paid for again.`
+        `${folder} contains no usable recording (${absent} is missing). Run divisi pool record with --out ${quoted(folder)}, and let it finish or reach a limit; recorded answers are not paid for again.`
       )
     }
     const [report, samples] = yield* Effect.mapError(

@@ -108,12 +108,12 @@ const verdict = Command.make("verdict", verdictFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Compare the trained Conductor, each worker and the recorded teams on the held-out questions, and report whether",
-      "the Conductor is worth using: whether it beats the best worker, which may answer several times with the same",
-      "number of tokens. Answers come from the recording, so no worker is called."
+      "Compare the trained Conductor, each worker and the recorded teams on the held-out questions. The verdict states",
+      "whether the Conductor beats the best worker, which may answer several times with the same number of tokens.",
+      "Answers come from the recording, so no worker is called."
     )
   ),
-  Command.withShortDescription("Report whether the Conductor is worth it"),
+  Command.withShortDescription("Report whether the Conductor beats the best worker"),
   Command.withExamples([{ command: "divisi pool verdict pool", description: "Run this after divisi pool train" }])
 )
 

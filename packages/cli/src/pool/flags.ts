@@ -40,8 +40,8 @@ export const recordFlags = {
   price: conductorFlags.price,
   threads: conductorFlags.threads,
   config: conductorFlags.config,
-  policy: text("policy", "<names>", "Teams to record as well, e.g. moa,self-consistency:3; the verdict includes them"),
-  grader: text("grader", "<name>", "Grader for rows that name none: a name or a file (default: text)"),
+  policy: text("policy", "<names>", "Teams to record as well, e.g. moa,self-consistency:3. The verdict includes them"),
+  grader: text("grader", "<name>", "Grader for rows without a grader field: a name or a file (default: text)"),
   sandbox: evalFlags.sandbox,
   samples: whole("samples", 1).pipe(
     Flag.withDescription(

@@ -28,7 +28,8 @@ const latest = (runs: ReadonlyArray<OutcomeLog.Run>, log: string): Effect.Effect
   Effect.map(OwnOutcomes.last(log), (last) => {
     if (last === undefined)
       return "No run has been logged yet. Ask a question first: `divisi run` logs runs with your own workers."
-    if (last.isPlay) return "The last run was offline play and cannot be rated. To rate an earlier run, pass its id."
+    if (last.isPlay)
+      return "The last run used the offline gym and cannot be rated. To rate an earlier run, pass its id."
     return (
       runs.find(({ run }) => run === last.run) ??
       `The last run, ${last.run}, has no answer in the log. To rate an earlier run, pass its id.`

@@ -12,6 +12,7 @@ import type { Config } from "../config.ts"
 import { exitCodes, type Failure, failed, silent, usage } from "../invocation/Failure.ts"
 import * as FolderOf from "../invocation/FolderOf.ts"
 import * as Hint from "../invocation/Hint.ts"
+import * as NoEffect from "../invocation/NoEffect.ts"
 import * as Output from "../invocation/Output.ts"
 import * as StandardInput from "../invocation/StandardInput.ts"
 import * as ResumeCommand from "../runs/ResumeCommand.ts"
@@ -82,7 +83,7 @@ const waits = ({ waitingFor }: Conductor.RunResult, resume: string | undefined):
     ...(approvals === ""
       ? []
       : [`These tools need approval: ${approvals}. Run in a terminal, or use --approve ${approvals}.`]),
-    ...(results === "" ? [] : [`The config does not implement ${results}. Add a function for it, or resume from code.`])
+    ...(results === "" ? [] : [`The config has no function for ${results}. Add one, or resume the run from code.`])
   ]
     .map((text) => `divisi: ${text}\n`)
     .join("")
@@ -266,7 +267,12 @@ const keeping = ({ durable, journal, runId }: Input): Effect.Effect<Kept | undef
 const answer = Effect.fnUntraced(function* (input: Input): Effect.fn.Return<void, Failure, Scope.Scope> {
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   const question = yield* Question.resolve(input)
-  if (input.dryRun) return yield* dryRun(config, input, question)
+  const { approve, durable, journal, mcp, quiet, runId, tool, transcript } = input
+  if (input.noTools) yield* NoEffect.besides("no-tools", { tool, approve, mcp: mcp.length > 0 })
+  if (input.dryRun) {
+    yield* NoEffect.besides("dry-run", { durable, "run-id": runId, journal, transcript, quiet, approve })
+    return yield* dryRun(config, input, question)
+  }
   const kept = yield* keeping(input)
   yield* perform(config, input, question, kept, (conductor, options) => conductor.run(question, options))
 })

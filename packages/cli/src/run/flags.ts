@@ -21,7 +21,10 @@ export const flags = {
   timeout: timeout("Maximum duration, e.g. 30s or 2m"),
   dryRun: toggle("dry-run", "Print the plan with its price and shape, without calling workers"),
   json: toggle("json", "Print the events of the run as JSON Lines"),
-  quiet: toggle("quiet", "Print only the answer. Without an answer, the log of the run is printed to standard error"),
+  quiet: toggle(
+    "quiet",
+    "Print only the answer; warnings still go to standard error. Without an answer, the log of the run is printed there"
+  ),
   durable: toggle(
     "durable",
     "Store the run, so that it can be resumed after Ctrl-C, a crash or a restart. See `divisi runs`"
@@ -29,7 +32,7 @@ export const flags = {
   runId: text(
     "run-id",
     "<id>",
-    "Store the run under this id. If the id exists, that run is resumed or its result printed"
+    "Store the run under this id. If a run with this id and the same question exists, it is resumed or its result is printed"
   ),
   journal: journal.pipe(
     Flag.withDescription(

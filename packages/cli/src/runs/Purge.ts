@@ -21,9 +21,7 @@ export const purge = (input: PurgeInput): Effect.Effect<void, Failure> =>
       const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
       const keepMillis = Retention.periodOf(input.keep, config)
       if (keepMillis === undefined)
-        return yield* usage(
-          "No retention period given. Pass --keep, such as --keep 30d, or set retention in the config."
-        )
+        return yield* usage("No retention period is set. Pass --keep, e.g. --keep 30d, or set retention in the config.")
       const database = yield* Database.open(input.database, Effect.succeed(config), { files: { journal } })
       const { cache } = Services.of(config, input)
       const stores = yield* Retention.storesOf({ database, files: { journal }, cache })

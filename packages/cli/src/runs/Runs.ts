@@ -17,6 +17,7 @@ import * as TextFile from "../invocation/TextFile.ts"
 import * as Run from "../run/Run.ts"
 import * as Journals from "../stores/Journals.ts"
 import * as RunOptions from "../team/RunOptions.ts"
+import * as Format from "../view/Format.ts"
 import * as PlainView from "../view/PlainView.ts"
 import type { DeleteInput, ForkInput, ListInput, ResumeInput, ShowInput } from "./flags.ts"
 import * as RunsText from "./RunsText.ts"
@@ -50,7 +51,7 @@ export const list = (input: ListInput): Effect.Effect<void, Failure> =>
           )
         )
       if (all.length === 0) return print(RunsText.none(input, yield* hasServers))
-      if (runs.length === 0) return print(`No run matches the filters. Runs without filters: ${all.length}`)
+      if (runs.length === 0) return print(`No run matches the filters (${Format.count(all.length, "run")} in total).`)
       print(RunsText.list(shown, now, runs.length))
     })
   )

@@ -50,13 +50,20 @@ export const none = ({ database = Option.none(), journal }: Hint.Place, hasServe
   return hasServers ? `${text}\nFor the runs of the servers in DIVISI_DATABASE, pass --database.` : text
 }
 
+/** Formats the cost of a run. If the prices of some calls are unknown, the cost is only a lower bound. */
+const costOf = ({ costUsd, isPlay, isUnpriced }: Journal.Summary): string => {
+  const cost = Format.cost(costUsd, isPlay)
+  if (isUnpriced !== true) return cost
+  return costUsd === 0 ? "unknown" : `${cost} + unknown`
+}
+
 /** Formats a list of runs, one per line. */
 export const list = (runs: ReadonlyArray<Journal.Summary>, now: number, count: number): string => {
   const rows = runs.map((run) => [
     run.run,
     Journal.stateOf(run),
     ago(now - run.changedAt),
-    Format.cost(run.costUsd, run.isPlay),
+    costOf(run),
     `${run.calls}`,
     cut(oneLine(run.damaged === undefined ? run.question : `(${run.damaged})`), questionWidth),
     run.waitsFor?.join(", ") ?? ""

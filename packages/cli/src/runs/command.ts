@@ -27,8 +27,8 @@ const resume = Command.make("resume", resumeFlags, (input) =>
   Command.withDescription(
     paragraphs(
       "Resume a run that was interrupted, killed or suspended, that failed, or that reached a limit. Answers already",
-      "received are not paid for again; failed calls are retried under the limits given here. If the run was answered",
-      "or refused, its result is printed again at no cost.",
+      "received are not paid for again; failed calls are retried within the limits of this command. If the run was",
+      "answered or refused, its result is printed again at no cost.",
       "",
       "Use the config, policy and settings of the original run. By default, the workers of the run are used, so --pool is",
       "not needed. If a call would differ from the recorded one, the run stops before the call and shows the difference.",
@@ -115,7 +115,12 @@ const report = Command.make("report", reportFlags, (input) =>
 const remove = Command.make("delete", deleteFlags, (input) =>
   Effect.flatMap(loaded, (Runs) => Runs.remove(input))
 ).pipe(
-  Command.withDescription("Delete runs by id or by age. Active runs are not deleted."),
+  Command.withDescription(
+    paragraphs(
+      "Delete runs by id, by age or by size. Active runs are not deleted. To delete the other stored data as well, such as",
+      "responses, outcomes and cached answers, use `divisi runs purge`."
+    )
+  ),
   Command.withShortDescription("Delete runs"),
   Command.withExamples([
     { command: "divisi runs delete --older-than 30d", description: "Delete runs older than 30 days" }

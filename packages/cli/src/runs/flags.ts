@@ -108,7 +108,7 @@ export const compareFlags = {
   id,
   other: Argument.String("other").pipe(
     Argument.withDescription(
-      "Id of the second run, or an id prefix (default: the run is a fork, and its original is first)"
+      "Id of the second run, or an id prefix. Without it, the first run must be a fork, and is compared with its original"
     ),
     Argument.optional
   ),

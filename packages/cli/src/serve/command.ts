@@ -16,7 +16,10 @@ export const serve = Command.make("serve", flags, (input) =>
       "",
       "Without a config or --pool, it serves the offline gym. It listens only on this machine. On Ctrl-C or SIGTERM, requests",
       "in flight get 30 s to finish; a second signal ends the process at once. SIGHUP reloads the config. Suspended runs are",
-      "stored in a file and continue after a restart, except in the gym without --journal. Requires @divisi/server."
+      "stored in a file and continue after a restart, except in the gym without --journal. Requires @divisi/server.",
+      "",
+      "If clients store the state of suspended runs, DIVISI_SECRET is the secret that encrypts it. DIVISI_ACCOUNTS sets the",
+      "file in which the spending of API keys is recorded."
     )
   ),
   Command.withExamples([

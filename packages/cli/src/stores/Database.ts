@@ -219,7 +219,9 @@ const onlyOne = (source: string, files: Files): Effect.Effect<void, Failure> => 
   return flag === undefined
     ? Effect.void
     : Effect.fail(
-        usage(`--${flag} sets a file, but with ${source}, this data is stored in the database. Use only one of them.`)
+        usage(
+          `--${flag} cannot be combined with ${source}: with a database, ${flag === "journal" ? "runs" : "keys"} are stored there, not in a file. Remove one of them.`
+        )
       )
 }
 

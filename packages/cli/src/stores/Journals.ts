@@ -38,12 +38,17 @@ const inFile = (file: string | undefined): Effect.Effect<Journal.Journal, Failur
   )
 
 /**
- * Opens a journal for new runs: the user's by default. A missing file is created, and for the default also its folder.
+ * Opens a journal for new runs: the user's by default. A missing file is created with its folder, as `openJournal`
+ * does. A new folder of a named file is reported, so that a misspelt path is noticed.
  */
 export const create = Effect.fnUntraced(function* (
   file: Option.Option<string>
 ): Effect.fn.Return<Journal.Journal, Failure, Scope.Scope> {
-  if (Option.isSome(file)) yield* FolderOf.check(file.value, "write", "journal")
+  if (Option.isSome(file)) {
+    const folder = path.dirname(path.resolve(file.value))
+    if (existsSync(folder)) yield* FolderOf.check(file.value, "write", "journal")
+    else process.stderr.write(`divisi: creating the folder ${folder} for the journal\n`)
+  }
   return yield* inFile(Option.getOrUndefined(file))
 })
 
@@ -58,10 +63,10 @@ export const open = Effect.fnUntraced(function* (
   if (Option.isSome(database)) return yield* shared(file, database)
   if (Option.isSome(file)) yield* FolderOf.check(file.value, "read", "journal")
   const place = yield* fileOf(file)
-  return existsSync(place)
-    ? yield* inFile(place)
-    : { ...Journal.makeMemory(), name: `${path.resolve(place)}, which does not exist` }
+  return existsSync(place) ? yield* inFile(place) : { ...Journal.makeMemory(), name: missing(place) }
 })
+
+const missing = (place: string): string => `${path.resolve(place)}, which does not exist`
 
 /** Lists the runs in a journal. */
 export const list = (journal: Journal.Journal): Effect.Effect<ReadonlyArray<Journal.Summary>, Failure> =>
@@ -81,6 +86,12 @@ export const find = Effect.fnUntraced(function* (
   if (exact !== undefined) return exact
   const begun = (yield* list(journal)).filter(({ run }) => run.startsWith(name))
   if (begun.length === 1) return begun[0]!
+  const file = yield* fileOf(place.journal ?? Option.none())
+  if (journal.name === missing(file)) {
+    const isNamed = place.journal !== undefined && Option.isSome(place.journal)
+    const remedy = isNamed ? "Check the path" : "Store a run with: divisi run --durable"
+    return yield* usage(`Run ${name} not found: ${path.resolve(file)} does not exist. ${remedy}.`)
+  }
   return yield* usage(
     begun.length === 0
       ? `Run ${name} not found in ${journal.name}. List its runs with: ${Hint.command("divisi runs", { journal: place.journal, database: place.database })}`

@@ -118,7 +118,7 @@ const isDial = (name: string): name is Table.Dial => (Table.dials as ReadonlyArr
 const dialOf = (name: string, dial: string): Effect.Effect<Table.Dial, Failure> =>
   isDial(dial)
     ? Effect.succeed(dial)
-    : Effect.fail(usage(`Policy ${name}: expected one of ${Table.dials.join(", ")} after the colon, got "${dial}".`))
+    : Effect.fail(usage(`Policy "${name}:${dial}": expected one of ${Table.dials.join(", ")} after the colon.`))
 
 /**
  * Share of questions sent to a different worker that may be equally good, at no higher price, so that its score stays
@@ -219,7 +219,7 @@ export const head = (
       return yield* usage(
         named === undefined
           ? "There is no trained head yet. Rate runs with `divisi rate`, and then run `divisi learn --head`."
-          : `Policy head:${named}: the file does not exist. Create it with \`divisi pool train\`.`
+          : `Policy "head:${named}": the file does not exist. Create it with \`divisi pool train\`.`
       )
     }
     const ids = WorkerPool.ids(pool)

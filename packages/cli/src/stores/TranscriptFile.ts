@@ -32,7 +32,7 @@ export const read = (file: string): Effect.Effect<Transcript.Transcript, Failure
     const text = yield* TextFile.named(file, "the transcript")
     const value = yield* Effect.try({
       try: () => Sealed.parse(text, { isOptional: true }),
-      catch: (error) => usage(`${file} cannot be used: ${messageOf(error, file)}.`)
+      catch: (error) => usage(`Cannot use ${file}: ${messageOf(error, file)}.`)
     })
     return yield* Effect.mapError(Effect.fromResult(Wire.readTranscript(value)), (error) =>
       usage(`${file} is not a transcript. ${error.message}`)

@@ -184,7 +184,7 @@ const exportTo = Effect.fnUntraced(function* (
   const runs = yield* Effect.tryPromise({
     try: async () => {
       const list = await source.list()
-      for (const { damaged } of list) if (damaged !== undefined) process.stderr.write(`divisi: Left out: ${damaged}\n`)
+      for (const { damaged } of list) if (damaged !== undefined) process.stderr.write(`divisi: skipped ${damaged}\n`)
       const read = await Promise.all(list.flatMap(({ damaged, id }) => (damaged === undefined ? source.read(id) : [])))
       return read.flatMap((run) => run ?? [])
     },
@@ -195,7 +195,7 @@ const exportTo = Effect.fnUntraced(function* (
     catch: (error) => failed(`Cannot read the evaluations and trainings: ${messageOf(error)}.`)
   })
   if (runs.length === 0 && Object.keys(folders).length === 0)
-    return yield* usage("There is no run, evaluation or training to export.")
+    return yield* usage("Nothing to export: no run, evaluation or training was found.")
   const costs = {
     [Sessions.path]: Sessions.open({ title: "All runs", runs: runs.map(({ transcript }) => transcript) })
   }

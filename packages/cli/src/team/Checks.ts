@@ -3,7 +3,7 @@
  * `schema:invoice.schema.json`, `grader`, or a worker in the pool that judges answers. A run can have several named
  * checks, which plans can apply.
  */
-import { Check, Elapsed, Grader, Seed } from "@divisi/core"
+import { Check, Elapsed, Grader, Nearest, Seed } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as ProcessGroup from "@divisi/files/ProcessGroup"
@@ -72,6 +72,12 @@ const byReference = (wrong: number): Check.Check => ({
     )
 })
 
+/** Suggests a kind of check for a misspelt one. */
+const meantBy = (kind = "", rest: ReadonlyArray<string>): string => {
+  const meant = Nearest.nearest(kind, ["schema", "command", "grader"])
+  return meant === undefined ? "" : ` Did you mean ${[meant, ...rest].join(":")}?`
+}
+
 /**
  * Resolves the definition of a check: a worker in the pool that judges, a schema, a command, or the grader. Errors
  * start with `whose`.
@@ -91,7 +97,7 @@ export const named = (
   if (kind === "command" && value !== "") return Effect.succeed(byCommand(value))
   return Effect.fail(
     usage(
-      `${whose}: ${name === "" ? "the definition of the check is missing" : `unknown check "${name}"`}. Use schema:<file>, command:<command>, grader, grader:<percentage wrong>, or a worker as a judge: ${WorkerPool.ids(pool).join(", ")}.`
+      `${whose}: ${name === "" ? "the definition of the check is missing" : `unknown check "${name}"`}.${meantBy(kind, rest)} Use schema:<file>, command:<command>, grader, or a worker as a judge: ${WorkerPool.ids(pool).join(", ")}.`
     )
   )
 }
@@ -118,7 +124,7 @@ export const resolve = Effect.fnUntraced(function* (
   pool: WorkerPool.WorkerPool
 ): Effect.fn.Return<Check.Checks | undefined, Failure> {
   const given = [
-    ...Object.entries(config.checks ?? {}).map(([name, check]) => ["The config", name, check] as const),
+    ...Object.entries(config.checks ?? {}).map(([name, check]) => ["The config's check", name, check] as const),
     ...flags.map((flag) => ["--check", ...parted(flag)] as const)
   ]
   const checks = new Map<string, Check.Check>()
@@ -127,7 +133,7 @@ export const resolve = Effect.fnUntraced(function* (
       const form = whose === "--check" ? ", as in --check 'tests=command:npm test'" : ""
       return yield* usage(`${whose}: "${name}" is not a valid check name. Names start with a letter${form}.`)
     }
-    checks.set(name, typeof check === "string" ? yield* named(`${whose}: ${name}`, pool, check) : check)
+    checks.set(name, typeof check === "string" ? yield* named(`${whose} ${name}`, pool, check) : check)
   }
   return checks.size === 0 ? undefined : Object.fromEntries(checks)
 })

@@ -21,7 +21,7 @@ export const resolve = (
   const workers = kind === "agreed" ? [first, second, third] : [first, second]
   if (third === "" || !workers.every((id) => ids.includes(id))) {
     return Effect.fail(
-      usage(`Policy ${kind} needs workers of the pool. Use ${forms[kind]} with these ids: ${ids.join(", ")}.`)
+      usage(`Policy ${kind} needs workers in the pool. Use ${forms[kind]} with these ids: ${ids.join(", ")}.`)
     )
   }
   const name = `${kind}:${value}`

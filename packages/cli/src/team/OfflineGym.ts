@@ -1,6 +1,6 @@
 /** Makes the gym available on the command line: its default pool, its tasks and its best worker. */
 
-import { Baselines, type Resilience } from "@divisi/core"
+import { Baselines, Nearest, type Resilience } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
 import type { RunSettings } from "@divisi/core/RunSettings"
 import type { Task } from "@divisi/core/Task"
@@ -17,12 +17,17 @@ import { type Failure, failed, usage } from "../invocation/Failure.ts"
 /** The families accepted by `--family`. */
 export const families: ReadonlyArray<string> = [...Family.names, ...Family.toolNames, "composite"]
 
+const meantBy = (family: string): string => {
+  const meant = Nearest.nearest(family, families)
+  return meant === undefined ? "" : ` Did you mean ${meant}?`
+}
+
 /** Returns the family selected by `--family`. Fails if it does not exist. */
 export const familyOf = (named: Option.Option<string>): Effect.Effect<string | undefined, Failure> => {
   const family = Option.getOrUndefined(named)
   return family === undefined || families.includes(family)
     ? Effect.succeed(family)
-    : Effect.fail(usage(`The gym has no family "${family}". Available families: ${families.join(", ")}.`))
+    : Effect.fail(usage(`Unknown family "${family}".${meantBy(family)} Available: ${families.join(", ")}.`))
 }
 
 /** Returns the family with the given name, if its questions need a tool. */

@@ -41,6 +41,8 @@ export const known = [
   "checked:<first>+<then>+<check>",
   "agreed:<a>+<b>+<otherwise>",
   "router",
+  "router:half",
+  "router:within-2",
   "learned",
   "head",
   "head:<file>",
@@ -74,7 +76,7 @@ const countOf = (name: string, value: string | undefined): Effect.Effect<number 
   if (value === undefined) return Effect.succeed(undefined)
   return /^[1-9]\d{0,3}$/.test(value)
     ? Effect.succeed(Number(value))
-    : Effect.fail(usage(`Policy ${name}: expected a whole number of at least 1, such as ${name}:3, got "${value}".`))
+    : Effect.fail(usage(`Policy "${name}:${value}": expected a whole number of at least 1, such as ${name}:3.`))
 }
 
 /** Returns the worker for `single:<id>`, given by id or ordinal. */
@@ -84,8 +86,12 @@ const singleOf = (pool: WorkerPool.WorkerPool, value: string | undefined): Effec
   if (value !== undefined && /^\d+$/.test(value) && Number(value) < ids.length) {
     return Effect.succeed(Baselines.single(ids[Number(value)]!))
   }
-  const problem = value === undefined ? "no worker given" : `"${value}" is not in the pool`
-  return Effect.fail(usage(`Policy single: ${problem}. Use single:<id> with one of: ${ids.join(", ")}.`))
+  const meant = value === undefined ? undefined : Nearest.nearest(value, ids)
+  const problem =
+    value === undefined
+      ? "Policy single needs a worker."
+      : `Policy "single:${value}": the pool has no worker "${value}".${meant === undefined ? "" : ` Did you mean single:${meant}?`}`
+  return Effect.fail(usage(`${problem} Use single:<id> with one of: ${ids.join(", ")}.`))
 }
 
 /** Returns the best single worker. Supported only for pools that consist of the gym's workers. */
@@ -155,7 +161,7 @@ const modelOf = (pool: WorkerPool.WorkerPool, id: string | undefined): Effect.Ef
   const worker = workerOf(pool, id)
   const ids = WorkerPool.ids(pool).join(", ")
   return worker === undefined
-    ? Effect.fail(usage(`Policy model needs a worker of the pool. Use model:<id> with one of: ${ids}.`))
+    ? Effect.fail(usage(`Policy model needs a worker in the pool. Use model:<id> with one of: ${ids}.`))
     : Effect.succeed(prompted(worker))
 }
 
@@ -264,7 +270,9 @@ const uncounted = (
     case "head":
       return headOf(pool)
     case "oracle":
-      return Effect.fail(usage("The oracle works only on gym tasks. Use it with `divisi gym solve`."))
+      return Effect.fail(
+        usage("Policy oracle works only on gym tasks. Use it with `divisi gym solve` or `divisi eval`.")
+      )
     default:
       return Effect.fail(unknown(name))
   }
@@ -298,9 +306,7 @@ export const resolve = (
   return readsDescriptions(bare)
     ? Effect.map(plain(bare, pool, options), profiles.show)
     : Effect.fail(
-        usage(
-          `The policy ${bare} does not support profiles. Policies that do: lexical, <vendor>:<model> and model:<id>.`
-        )
+        usage(`Policy ${bare} does not support profiles. Use lexical, conductor, <vendor>:<model> or model:<id>.`)
       )
 }
 

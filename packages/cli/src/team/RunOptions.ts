@@ -51,7 +51,7 @@ export const choose = (pool: WorkerPool.WorkerPool, names: string): Result.Resul
   const listed = listOf(names)
   const excluded = listed.filter((name) => name.startsWith("-")).map((name) => name.slice(1))
   const isMixed = excluded.length > 0 && excluded.length < listed.length
-  if (isMixed) return Result.fail("--pool cannot mix workers to use with workers to exclude (-id).")
+  if (isMixed) return Result.fail("--pool cannot select workers and exclude others (-id) at the same time.")
   return Result.mapError(
     excluded.length > 0 ? WorkerPool.without(pool, excluded) : WorkerPool.subset(pool, listed),
     problemOf

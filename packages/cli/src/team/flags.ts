@@ -47,7 +47,7 @@ export const conductorFlags = {
 export const profiles = text(
   "profiles",
   "<folder>",
-  "Folder of an evaluation or of transcripts. A policy with the suffix +profiles (lexical+profiles) sees the workers' results in it instead of their descriptions"
+  "Folder of an evaluation or of transcripts. A policy with the suffix +profiles, e.g. lexical+profiles, sees the workers' results from this folder instead of their descriptions"
 )
 
 const named = (name: string, description: string) => text(name, "<names>", description)
@@ -60,7 +60,7 @@ export const teamFlags = {
   policy: text(
     "policy",
     "<name>",
-    "Policy that plans the run, e.g. lexical, single:<id> or openai:gpt-5-mini. Default: the strongest model of the pool answers; if the pool also has other workers, it plans; in the gym, lexical; after `divisi learn`, router. A chat model (openai:gpt-5-mini, or model:<id> from the pool) writes the plan. Plans without a chat model: lexical (by the workers' descriptions), conductor (also by descriptions; trained in the gym), tiny (a small model for the gym's workers). One worker per question: router (the strongest, or the best by your ratings), router:half and router:within-2 (cheaper), learned (only by your ratings), head and head:<file> (a trained classifier), single:<id>, best-single (the gym's best), random. Several answers: best-of:<n> (a judge chooses), self-consistency:<n> (the most frequent one), self-reflection:<n> (the worker reviews its own), moa (one worker combines those of all), checked:<first>+<then>+<check> (the second worker only if the check fails; check: schema:<file>, command:<command>, grader, or a judge worker), agreed:<a>+<b>+<otherwise> (the third only if two disagree)"
+    "Policy that plans the run, e.g. lexical, single:<id> or openai:gpt-5-mini. Default: the strongest model of the pool answers alone. If the pool also has workers that are not language models, the strongest model plans. In the gym, the default is lexical; after `divisi learn`, it is router. Chat models as planners: openai:gpt-5-mini, or model:<id> for a model in the pool. Other planners: lexical (matches workers' descriptions), conductor (a trained model that reads descriptions), tiny (a small model for the gym's workers), ./<file>.ts (your own). One worker per question: router (the strongest, or the best by your ratings), router:half and router:within-2 (cheaper), learned (only by your ratings), head and head:<file> (a trained classifier), single:<id>, best-single (the gym's best), random. Several answers: best-of:<n> (a judge chooses), self-consistency:<n> (the most frequent one), self-reflection:<n> (the worker reviews its own), moa (one worker combines the answers of all), checked:<first>+<then>+<check> (the second worker only if the check fails; check: schema:<file>, command:<command>, grader, or a judge worker), agreed:<a>+<b>+<otherwise> (the third worker only if the first two disagree)"
   ),
   maxSteps,
   tool: named(
@@ -76,12 +76,12 @@ export const teamFlags = {
   ),
   approvePlans: toggle(
     "approve-plans",
-    "Show each plan with its price, and ask before it runs. Without a terminal, the run is suspended; `divisi serve` sends clients the plan as a call of the tool plan"
+    "Show each plan with its price, and ask before it runs. Without a terminal, the run is suspended; `divisi serve` sends the plan to clients as a call to a tool named `plan`"
   ),
   check: Flag.String("check").pipe(
     Flag.withMetavar("<name=check>"),
     Flag.withDescription(
-      "Define a check for plans, e.g. tests=command:<command> or form=schema:<file>. <name>=grader compares with the reference answer (only in the gym and in evaluations), <name>=<id> uses a worker as a judge. If there is only one check, the router applies it to answers. Repeatable"
+      "Define a check for plans, e.g. tests=command:<command> or form=schema:<file>. <name>=grader compares with the reference answer (only in the gym and in evaluations), <name>=<id> uses a worker as a judge. --policy router applies a single check to each answer; if the answer fails, another worker is called. Repeatable"
     ),
     Flag.atLeast(0)
   ),
@@ -93,7 +93,7 @@ export const moreTeamFlags = {
   ...moreConductorFlags,
   reassign: choice("reassign", ["next", "never"]).pipe(
     Flag.withDescription(
-      "Whether another worker takes over a failed step: next (the next one in the pool) or never. Default: next; with --policy single:<id>, never"
+      "Whether another worker takes over a failed step: next (the next one in the pool) or never (default next; never with --policy single:<id>)"
     ),
     Flag.optional
   ),
@@ -105,12 +105,12 @@ export const moreTeamFlags = {
   ),
   silence: duration(
     "silence",
-    "Retry a call that sends no output for this long, e.g. 20s (default: a third of --timeout)"
+    "Retry a call that sends no output for this long, e.g. 20s (default: a third of --timeout; no limit without --timeout)"
   ),
   noTools: toggle("no-tools", "Disable tools and MCP servers"),
   toolAccess: choice("tool-access", ["last-step", "every-step", "policy", "none"]).pipe(
-    Flag.withDescription("Steps that may use tools (default last-step). With policy, the steps selected by the plan"),
+    Flag.withDescription('Steps that may use tools (default last-step). With "policy", the plan selects them'),
     Flag.optional
   ),
-  approve: named("approve", "Tools that run without approval, by tool or server name; 'all' for every tool")
+  approve: named("approve", 'Tools that run without approval, by tool or server name; "all" for every tool')
 }

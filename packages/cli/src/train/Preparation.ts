@@ -1,6 +1,6 @@
 /** Prepares the parts of a training run from the name of a recipe. */
 
-import { Options } from "@divisi/core"
+import { Nearest, Options } from "@divisi/core"
 import type * as WorkerPool from "@divisi/core/WorkerPool"
 import { type Known, type Recipe, type RecipeOptions, recipes, type Training } from "@divisi/recipes"
 import type { Trainer } from "@divisi/trainer"
@@ -38,7 +38,11 @@ const find = (config: Config, { baseModel, engine, recipe: name }: Asked): Effec
   const own = config.recipes?.[name]
   if (own !== undefined) return Effect.succeed(own)
   const known: Known | undefined = Object.hasOwn(recipes, name) ? recipes[name as keyof typeof recipes] : undefined
-  if (known === undefined) return Effect.fail(usage(`Unknown recipe "${name}". Available:\n${describe(config)}`))
+  if (known === undefined) {
+    const meant = Nearest.nearest(name, [...Object.keys(config.recipes ?? {}), ...Object.keys(recipes)])
+    const hint = meant === undefined ? "" : ` Did you mean ${meant}?`
+    return Effect.fail(usage(`Unknown recipe "${name}".${hint} Available:\n${describe(config)}`))
+  }
   if (engine !== undefined && !known.engines.includes(engine)) {
     return Effect.fail(
       usage(
@@ -106,7 +110,7 @@ export const prepare = (
     const training = Effect.isEffect(made.training) ? yield* Effect.mapError(made.training, explain) : made.training
     const missing = parts.find((part) => training?.[part] === undefined)
     if (missing !== undefined) {
-      return yield* usage(`The recipe ${asked.recipe} does not return \`${missing}\`, which is required.`)
+      return yield* usage(`The recipe ${asked.recipe} must return \`${missing}\`.`)
     }
     yield* Effect.try({
       try: () => Options.check(`The recipe ${asked.recipe}`, training, table),

@@ -36,7 +36,10 @@ const isAsked = (value: unknown): value is Asked =>
 /** Reads the request of the run in a folder. */
 export const read = (folder: string): Effect.Effect<Asked, Failure> =>
   Effect.suspend(() => {
-    if (!isRun(folder)) return Effect.fail(usage(`${folder} contains no training run. Start one with: divisi train`))
+    if (!isRun(folder)) {
+      const problem = existsSync(folder) ? "contains no training run" : "does not exist"
+      return Effect.fail(usage(`${folder} ${problem}. Start a training run with: divisi train --recipe <name>`))
+    }
     try {
       const asked: unknown = JSON.parse(readFileSync(path.join(folder, name), "utf8"))
       if (isAsked(asked)) return Effect.succeed(asked)

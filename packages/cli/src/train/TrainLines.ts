@@ -58,7 +58,7 @@ const costText = (view: TrainView): string => {
 /** Returns a warning if all plans have the same shape, regardless of the question. */
 const collapsed = (view: TrainView): ReadonlyArray<string> => {
   const shape = collapse(view)
-  return shape === undefined ? [] : [`ALL PLANS ALIKE for ${view.same?.iterations} iterations: ${clean(shape)}`]
+  return shape === undefined ? [] : [`SAME PLAN SHAPE for ${view.same?.iterations} iterations: ${clean(shape)}`]
 }
 
 const evaluation = ({ evaluation }: Metrics.Metrics): string | undefined =>
@@ -140,7 +140,7 @@ const plainWarm = (metrics: Metrics.WarmStartMetrics): ReadonlyArray<string | un
 
 const plainGrpo = (metrics: Metrics.GrpoMetrics, view: TrainView): ReadonlyArray<string | undefined> => [
   `reward ${number(metrics.rewardMean)}`,
-  `right ${percent(metrics.correct)}`,
+  `correct ${percent(metrics.correct)}`,
   `parsed ${percent(metrics.parsed)}`,
   `steps ${number(metrics.steps)}`,
   workersText(metrics),

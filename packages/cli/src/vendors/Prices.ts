@@ -80,7 +80,7 @@ export const checkIds = (
   if (stranger === undefined) return Result.succeed(undefined)
   const meant = Nearest.nearest(stranger, known)
   return Result.fail(
-    `--price: ${stranger} is not a worker of this run${meant === undefined ? "" : ` (did you mean ${meant}?)`}.`
+    `--price: unknown worker "${stranger}".${meant === undefined ? ` Workers: ${known.join(", ")}.` : ` Did you mean ${meant}?`}`
   )
 }
 

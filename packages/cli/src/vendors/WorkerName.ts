@@ -51,9 +51,8 @@ const problemOf = (name: string, environment: Environment): string | undefined =
   if (reference.vendor === paper) return `${name} is not a setting of the paper. Use controlled or unconstrained.`
   const problem = Vendor.problemOf(vendors, reference, environment)
   if (problem === undefined) return undefined
-  const explained = Vendor.explain(vendors, name, problem)
-  const meant = problem.type === "vendor" && Nearest.nearest(problem.vendor, vendorNames)
-  return meant ? `${explained} (Did you mean ${meant}:${reference.model}?)` : explained
+  const meant = problem.type === "vendor" ? Nearest.nearest(problem.vendor, vendorNames) : undefined
+  return Vendor.explain(vendors, name, problem, meant && `${meant}:${reference.model}`)
 }
 
 /** Name of the pool of small local models on the command line. */

@@ -35,7 +35,7 @@ const questionOf = ({ call, worker }: Tool.ToolContext): ReadonlyArray<string> =
   ...argumentsOf(call.arguments).map((line) => `  ${line}`)
 ]
 
-const prompt = "Run it? (y)es, (n)o, (a)lways this tool: "
+const prompt = "Run it? (y)es, (n)o, (a)lways for this tool: "
 
 /** Parses the user's answer. `undefined` if the question must be repeated. */
 const read = (said: string | undefined): "yes" | "no" | "always" | undefined => {

@@ -4,7 +4,7 @@ import { RunEvent, Transcript, type Workflow } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import type { Paid } from "@divisi/core/Usage"
 import * as Format from "./Format.ts"
-import { clean, oneLine } from "./Line.ts"
+import { clean, oneLine, type Style } from "./Line.ts"
 import * as PlanPrice from "./PlanPrice.ts"
 import * as Records from "./Records.ts"
 import * as Totals from "./Totals.ts"
@@ -204,7 +204,10 @@ const ofRound = (run: Run, round: Transcript.RoundRecord): ReadonlyArray<Entry> 
 const ending = (run: Run): ReadonlyArray<Entry> => {
   if (run.ending === undefined) return []
   const at = Transcript.endOf(run)
-  const lines = Totals.lines(run, true).map(({ text }) => `${label("total")}${text.replace(/^[✓■✗◦] /, "")}`)
+  const labels: Partial<Record<Style, string>> = { plain: "reason", dim: "note" }
+  const lines = Totals.lines(run, true).map(
+    ({ style, text }) => `${label(labels[style] ?? "total")}${text.replace(/^[✓■✗◦] /, "")}`
+  )
   const said = run.answer === undefined ? [] : `${label("answer")}${clean(run.answer).trim()}`.split("\n")
   const { partial } = run
   const furthest =
