@@ -166,6 +166,26 @@ export const flag = expects("true or false", (value) => typeof value === "boolea
 export const aFunction = expects("a function", (value) => typeof value === "function")
 export const anObject = expects("an object", isObject)
 
+const longestRunId = 512
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: ids are held to have none
+const control = /[\u0000-\u001f\u007f-\u009f]/
+
+/** Ids that cannot be a part of a URL, because clients remove them from paths. */
+const pathDots: ReadonlySet<string> = new Set([".", ".."])
+
+/** Accepts the id of a run, which every journal can store. */
+export const runId = expects(
+  `a string of 1 to ${longestRunId} characters without control characters or unpaired surrogates, and not "." or ".."`,
+  (value) =>
+    typeof value === "string" &&
+    value.trim() !== "" &&
+    value.length <= longestRunId &&
+    value.isWellFormed() &&
+    !control.test(value) &&
+    !pathDots.has(value)
+)
+
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
 
 const within = (what: string, { isWhole, least, most }: Range): Check => {

@@ -21,6 +21,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import type * as SocketServer from "effect/socket/SocketServer"
 import * as SqlError from "effect/sql/SqlError"
 import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import { acquired, bounded } from "../internal/closing.ts"
@@ -95,7 +96,51 @@ export interface SubmitOptions {
   readonly startAt?: number | undefined
 }
 
-const submitTable = { startAt: Tables.number(0, 8.64e15) } satisfies Tables.ShapeOf<SubmitOptions>
+const millis = Tables.number(0, 2 ** 31 - 1)
+
+const optionsTable = {
+  refreshMillis: millis,
+  expireMillis: millis,
+  versionGroup: Tables.expects("at most 20 lowercase letters, digits and _", Layers.isVersionGroup),
+  worker: Tables.table(
+    {
+      address: Tables.table(
+        {
+          host: Tables.name,
+          port: Tables.whole(1, 65_535),
+          listenHost: Tables.name
+        } satisfies Tables.ShapeOf<Layers.Address>,
+        { required: ["host", "port"] }
+      ),
+      conductor: Tables.madeBy("a Conductor, such as that of Conductor.make", "run"),
+      optionsOf: Tables.aFunction,
+      concurrency: Tables.whole(1),
+      maxTakeovers: Tables.whole(0),
+      kubernetes: Tables.table(
+        { namespace: Tables.name, labelSelector: Tables.name } satisfies Tables.ShapeOf<Layers.Pods>,
+        { required: ["namespace"] }
+      ),
+      drainMillis: millis
+    } satisfies Tables.ShapeOf<Worker>,
+    { required: ["address", "conductor"] }
+  )
+} satisfies Tables.ShapeOf<Omit<Options, keyof Postgres.Options>>
+
+const idTable = { id: Tables.runId }
+
+const submitTable = { ...idTable, startAt: Tables.number(0, 8.64e15) } satisfies Tables.ShapeOf<
+  SubmitOptions & { readonly id: string }
+>
+
+/** Raised when a server cannot listen on its address, for example because another process uses the port. */
+export class ListenError extends Data.TaggedError("ListenError")<{
+  readonly address: string
+  readonly detail: string
+}> {
+  override get message(): string {
+    return `Cannot listen on ${this.address}: ${this.detail}.`
+  }
+}
 
 /** Raised when a server leaves the cluster because a vendor rejects its key or account. */
 export class ServerRejected extends Data.TaggedError("ServerRejected")<{
@@ -145,20 +190,39 @@ export interface ClusterRuns {
 // Execution
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the database error in a failure, such as that of a migration. */
-const sqlErrorIn = (error: unknown): SqlError.SqlError | undefined => {
-  if (SqlError.isSqlError(error)) return error
-  return Predicate.hasProperty(error, "cause") ? sqlErrorIn(error.cause) : undefined
+/** Returns the error of a kind in a failure, which may be its cause. */
+const errorIn = <E>(cause: Cause.Cause<unknown>, is: (error: unknown) => error is E): E | undefined => {
+  const within = (error: unknown): E | undefined => {
+    if (is(error)) return error
+    return Predicate.hasProperty(error, "cause") ? within(error.cause) : undefined
+  }
+  for (const reason of cause.reasons) {
+    const error = within(
+      Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined
+    )
+    if (error !== undefined) return error
+  }
+  return undefined
 }
 
-/** Converts database errors, some of which the cluster's layers report as defects, to failures. */
-const orDieUnlessSql = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, SqlError.SqlError, R> =>
+const isSocketError = (error: unknown): error is SocketServer.SocketServerError =>
+  Predicate.isTagged(error, "SocketServerError")
+
+/**
+ * Converts database errors, some of which the cluster's layers report as defects, to failures, and returns a failure to
+ * listen.
+ */
+const joined = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  address: string
+): Effect.Effect<A | ListenError, SqlError.SqlError, R> =>
   Effect.catchCause(effect, (cause) => {
-    const errors = cause.reasons.map((reason) =>
-      sqlErrorIn(Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined)
-    )
-    const error = errors.find((error) => error !== undefined)
-    return error === undefined ? Effect.orDie(Effect.failCause(cause)) : Effect.fail(error)
+    const error = errorIn(cause, SqlError.isSqlError)
+    if (error !== undefined) return Effect.fail(error)
+    const refused = errorIn(cause, isSocketError)?.reason.cause
+    return refused instanceof Error
+      ? Effect.succeed(new ListenError({ address, detail: refused.message }))
+      : Effect.orDie(Effect.failCause(cause))
   })
 
 /** Maximum time for a drained server to leave the cluster, in milliseconds. */
@@ -252,7 +316,7 @@ const databaseClock = (clock: Clock.Clock, now: () => number): Clock.Clock => {
  */
 export const make = Effect.fnUntraced(function* (
   options: Options
-): Effect.fn.Return<ClusterRuns, Postgres.PostgresError, Scope.Scope> {
+): Effect.fn.Return<ClusterRuns, Postgres.PostgresError | ListenError, Scope.Scope> {
   const {
     expireMillis = PostgresJournal.defaultExpireMillis,
     refreshMillis = 3_000,
@@ -261,10 +325,10 @@ export const make = Effect.fnUntraced(function* (
     ...ofDatabase
   } = options
   const { password, patienceMillis = 30_000, url } = ofDatabase
-  if (versionGroup !== undefined && !/^[a-z0-9_]{1,20}$/.test(versionGroup)) {
-    const detail = `a version group may have at most 20 lowercase letters, digits and _; got "${versionGroup}"`
-    return yield* new Postgres.PostgresError({ database: "Postgres", reason: { _tag: "Invalid", detail } })
-  }
+  yield* Effect.mapError(
+    Tables.checked("ClusterRuns.make", { expireMillis, refreshMillis, versionGroup, worker }, optionsTable),
+    ({ message: detail }) => new Postgres.PostgresError({ database: "to open", reason: { _tag: "Invalid", detail } })
+  )
   const { drainMillis = worker === undefined ? 0 : 60_000 } = worker ?? {}
   const address = worker === undefined ? undefined : `${worker.address.host}:${worker.address.port}`
   const postgres = yield* Postgres.open(ofDatabase, address)
@@ -331,7 +395,9 @@ export const make = Effect.fnUntraced(function* (
   const entities = yield* Scope.make()
   yield* Effect.addFinalizer((exit) => bounded(Scope.close(entities, exit), drainMillis + leaveMillis))
   // Building the layers accesses the database, so temporary errors are retried as for any statement.
-  const context = yield* query(() => orDieUnlessSql(acquired(members, Layer.build(layer))))
+  const listened = worker && `${worker.address.listenHost ?? worker.address.host}:${worker.address.port}`
+  const context = yield* query(() => joined(acquired(members, Layer.build(layer)), listened ?? "no address"))
+  if (context instanceof ListenError) return yield* context
   const sharding = Context.get(context, Sharding.Sharding)
   if (worker !== undefined) {
     const source: Feeds.Source = { journal: base, listen: owned.listen, isCancelled }
@@ -352,12 +418,17 @@ export const make = Effect.fnUntraced(function* (
       patienceMillis
     )
 
+  const checkId = (what: string, id: string) => Effect.sync(() => Tables.check(what, { id }, idTable))
+  const onExecution = <A, E, R>(id: string, use: (execution: string) => Effect.Effect<A, E, R>) =>
+    inCluster(Effect.flatMap(executionOf(id), use))
+
   const poll: ClusterRuns["poll"] = (id) =>
-    inCluster(
-      Effect.map(
-        Effect.flatMap(executionOf(id), (execution) => Run.poll(execution)),
-        (polled) =>
+    Effect.andThen(
+      checkId("ClusterRuns.poll", id),
+      onExecution(id, (execution) =>
+        Effect.map(Run.poll(execution), (polled) =>
           Option.isSome(polled) && polled.value._tag === "Complete" ? Option.some(polled.value.exit) : Option.none()
+        )
       )
     ).pipe(
       Effect.flatMap((exit) => {
@@ -374,7 +445,7 @@ export const make = Effect.fnUntraced(function* (
   return {
     submit: (id, task, options = {}) =>
       Effect.suspend(() => {
-        Tables.check("ClusterRuns.submit", options, submitTable)
+        Tables.check("ClusterRuns.submit", { ...options, id }, submitTable)
         const { startAt } = options
         const payload = { id, task: JSON.stringify(Task.make(task)), ...(startAt !== undefined && { startAt }) }
         return Effect.asVoid(inCluster(Run.execute(payload, { discard: true })))
@@ -382,18 +453,18 @@ export const make = Effect.fnUntraced(function* (
     poll,
     result,
     cancel: Effect.fnUntraced(function* (id) {
+      yield* checkId("ClusterRuns.cancel", id)
       yield* markCancelled(id)
-      yield* inCluster(
-        Effect.flatMap(executionOf(id), (execution) =>
-          // The interruption is stored. It wakes a run that is suspended or waits for its start.
-          Effect.andThen(bounded(client(execution).cancel({ id }), tellMillis), Run.interrupt(execution))
-        )
+      yield* onExecution(id, (execution) =>
+        // The interruption is stored. It wakes a run that is suspended or waits for its start.
+        Effect.andThen(bounded(client(execution).cancel({ id }), tellMillis), Run.interrupt(execution))
       )
       yield* Owned.logged(Endings.cancelled(base, id))
     }),
     give: (id, results) =>
-      inCluster(
-        Effect.flatMap(executionOf(id), (executionId) =>
+      Effect.andThen(
+        checkId("ClusterRuns.give", id),
+        onExecution(id, (executionId) =>
           Effect.forEach(
             Object.entries(results),
             ([call, given]) => {
@@ -407,7 +478,7 @@ export const make = Effect.fnUntraced(function* (
       ),
     follow: (id, from = 0) =>
       Stream.unwrap(
-        Effect.map(inCluster(executionOf(id)), (execution) =>
+        Effect.map(Effect.andThen(checkId("ClusterRuns.follow", id), onExecution(id, Effect.succeed)), (execution) =>
           Feeds.follow(id, (next) => client(execution).attach({ id, from: next }), from)
         )
       ),

@@ -63,6 +63,10 @@ export interface Settings {
   readonly room: () => number
 }
 
+/** Whether a text may name a version group. */
+export const isVersionGroup = (value: unknown): value is string =>
+  typeof value === "string" && /^[a-z0-9_]{1,20}$/.test(value)
+
 /** Returns the table prefix. Effect's cluster derives its advisory locks from it, so it must include the schema. */
 export const prefixOf = (schema: string, versionGroup?: string): string =>
   versionGroup === undefined ? `${schema}_cluster` : `${schema}_cluster_${versionGroup}`

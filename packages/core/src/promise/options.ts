@@ -2,7 +2,6 @@
 import { isObject } from "../Fields.ts"
 import * as Options from "../Options.ts"
 import { isFormat, settingsRules, settingsTable } from "../run/tables.ts"
-import { idRule, isRunId } from "../run/UnusableRun.ts"
 import * as Task from "../task/Task.ts"
 import { isName, type NamedShape, nameRule } from "../task/Tool.ts"
 import type { Worker } from "../task/Worker.ts"
@@ -76,7 +75,7 @@ const shape = {
   approve: Options.aFunction,
   approvePlan: Options.aFunction,
   resume: Options.anObject,
-  runId: Options.expects(idRule, isRunId),
+  runId: Options.runId,
   ledger: Options.madeBy("a ledger, such as ledger({ costUsd })", "reserve"),
   payer: Options.anObject,
   cachedAnswers: Options.oneOf("free", "charged"),
