@@ -151,9 +151,10 @@ const pageLength = 2_000
 
 /**
  * Deletes stored messages of cluster runs (tasks, tool results and answers) in all version groups. A message is deleted
- * if it was delivered longer ago than the given age and its run was deleted from the journal or has not changed since.
- * After that, the id of a deleted run can be submitted again, and `result` waits for the new run. With `isDryRun`,
- * messages are only counted. Returns the number of runs and the size of their messages in bytes.
+ * if it was delivered longer ago than the given age and its run was deleted from the journal or has not changed since. A
+ * suspended or scheduled run needs its messages to continue, so they are deleted only after the run. After that, the id
+ * of a deleted run can be submitted again, and `result` waits for the new run. With `isDryRun`, messages are only
+ * counted. Returns the number of runs and the size of their messages in bytes.
  */
 export const purgeMessages = (
   { run, schema }: Postgres,
@@ -181,7 +182,8 @@ export const purgeMessages = (
           SELECT id, entity_id, payload FROM ${messages} JOIN given ON entity_id = entity
           WHERE entity NOT IN (SELECT entity_id FROM ${messages} WHERE NOT processed) AND NOT EXISTS (
             SELECT FROM ${schema}.runs AS known
-            WHERE known.run = given.run AND (known.owner IS NOT NULL OR known.changed_at >= ${before})
+            WHERE known.run = given.run
+              AND (known.owner IS NOT NULL OR known.changed_at >= ${before} OR known.head LIKE '%"waitsFor":%')
           )
         ),
         answers AS (SELECT reply.id, reply.payload FROM ${replies} AS reply JOIN old ON request_id = old.id)`

@@ -224,15 +224,40 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
     runTest(
       signal,
       Effect.gen(function* () {
+        const steps = 20
         let open = -1
-        const { calls, twice } = yield* harmed("drained", {}, ({ inFlight }, victim) =>
+        let longest = 0
+        const { calls, twice } = yield* harmed("drained", { steps }, ({ inFlight, lines }, victim) =>
           Effect.promise(async () => {
             victim.kill("SIGTERM")
             await once(victim, "exit")
             open = inFlight(victim)
+            const own = lines().filter((line) => line.startsWith("begin") && line.endsWith(` ${victim.pid}`))
+            for (const id of ids(16)) {
+              longest = Math.max(longest, own.filter((line) => line.startsWith(`begin ${id}/`)).length)
+            }
           })
         )
-        assert.deepStrictEqual({ calls, twice, open }, { calls: 96, twice: 0, open: 0 })
+        assert.deepStrictEqual({ calls, twice, open }, { calls: 16 * steps, twice: 0, open: 0 })
+        // It does not execute its runs to their end.
+        assert.isBelow(longest, steps)
+      })
+    )
+  )
+
+  it("are handed over after calls that last longer than leaving the cluster", { timeout: 120_000 }, ({ signal }) =>
+    runTest(
+      signal,
+      Effect.gen(function* () {
+        const { client, lines, servers, start, twice } = yield* cluster("patient", 1, { callMillis: 8_000, steps: 1 })
+        yield* client.submit("run", "question")
+        yield* until(() => lines().length > 0)
+        servers[0]!.kill("SIGTERM")
+        yield* Effect.promise(() => once(servers[0]!, "exit"))
+        assert.strictEqual(lines().length, 2)
+        yield* Effect.promise(start)
+        assert.strictEqual((yield* client.result("run")).ending, "answered")
+        assert.deepStrictEqual(twice(), { calls: 1, twice: 0 })
       })
     )
   )
@@ -447,6 +472,8 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
         yield* client.submit("past", "question", { startAt: 0 })
         assert.strictEqual((yield* client.result("past")).ending, "answered")
         while ((yield* status).scheduledRuns < 3) yield* Effect.sleep(50)
+        // Scheduled runs need their messages.
+        yield* Operations.purgeMessages(postgres, 0)
         // The only server, whose clock is an hour ahead, ends. The clock of the next one is an hour behind.
         servers[0]!.kill("SIGTERM")
         yield* Effect.promise(() => once(servers[0]!, "exit"))
@@ -464,6 +491,30 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
         assert.deepStrictEqual(yield* Stream.runCollect(client.follow("late")), [])
       })
     )
+  )
+
+  it(
+    "are executed one at a time if a server allows one, without those that wait for tools",
+    { timeout: 60_000 },
+    ({ signal }) =>
+      runTest(
+        signal,
+        Effect.gen(function* () {
+          const { client, lines } = yield* cluster("narrow", 1, { callMillis: 50, concurrency: 1 })
+          yield* client.submit("asks", "look it up")
+          const names = ids(4)
+          yield* Effect.forEach(names, (id) => client.submit(id, "question"), { concurrency: "unbounded" })
+          yield* Effect.forEach(names, client.result, { concurrency: "unbounded" })
+          const open: Array<string> = []
+          for (const line of lines()) {
+            const [what, call = ""] = line.split(" ")
+            const [name = ""] = call.split("/")
+            if (what === "begin") open.push(name)
+            else open.splice(open.indexOf(name), 1)
+            assert.isAtMost(new Set(open).size, 1)
+          }
+        })
+      )
   )
 
   it("are cancelled while they wait for tools", { timeout: 60_000 }, ({ signal }) =>
@@ -570,6 +621,8 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
             )
           )
         }
+        // A suspended run is not over, even if it has not changed for long.
+        yield* postgres.run((session) => session.query("UPDATE purged.runs SET changed_at = 0 WHERE run = 'waits'"))
         assert.strictEqual(yield* removed(hour, true), 2)
         assert.deepStrictEqual([yield* count("messages"), yield* count("replies")], [2, 2])
         const { bytes, entries } = yield* Operations.purgeMessages(postgres, hour)
