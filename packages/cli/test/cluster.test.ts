@@ -1,10 +1,13 @@
 /** `divisi cluster`: servers as processes, on one database. */
 import fs from "node:fs"
 import path from "node:path"
+import { Postgres } from "@divisi/cluster"
 import { PostgresServer } from "@divisi/testkit/journals"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { parseAllDocuments } from "yaml"
-import { divisi, type Ended } from "./process.ts"
+import { config, divisi, type Ended, inFolder } from "./process.ts"
 
 const hasPostgres = PostgresServer.find() !== undefined
 
@@ -25,12 +28,15 @@ describe.skipIf(!hasPostgres)("divisi cluster", () => {
   }
 
   /** Starts a server, and returns its end once it executes runs. */
-  const work = async (flags: (address: string) => ReadonlyArray<string> = (address) => ["--address", address]) => {
+  const work = async (
+    flags: (address: string) => ReadonlyArray<string> = (address) => ["--address", address],
+    more: Readonly<Record<string, string>> = {}
+  ) => {
     const address = `127.0.0.1:${await PostgresServer.freePort()}`
     const up = Promise.withResolvers<void>()
     let kill = (_: NodeJS.Signals) => {}
     const ended = divisi(["cluster", "work", ...flags(address)], {
-      environment: environment(),
+      environment: { ...environment(), ...more },
       onOutput: (output, child) => {
         kill = (signal) => void child.kill(signal)
         if (output.includes("Executing runs")) up.resolve()
@@ -80,6 +86,65 @@ describe.skipIf(!hasPostgres)("divisi cluster", () => {
     assert.match((await call("cancel", "later")).output, /Run later has not started/)
     const said = all.map(({ errors, output }) => output + errors).join()
     assert.notInclude(said, PostgresServer.password)
+  })
+
+  const query = (statement: string) =>
+    Effect.runPromise(
+      Effect.scoped(
+        Effect.flatMap(Postgres.open({ url: Redacted.make(database.url), maxConnections: 1 }), ({ run }) =>
+          run((session) => session.query(statement))
+        )
+      )
+    )
+
+  it("limits the cost and the calls of all servers together, and deletes old runs", { timeout: 240_000 }, () =>
+    inFolder(async (folder) => {
+      const [GATE, BOOK] = [path.join(folder, "gate"), path.join(folder, "book")]
+      fs.writeFileSync(BOOK, "")
+      for (const id of ["a", "b", "c"]) fs.writeFileSync(`${GATE}.${id}`, "")
+      const calls = () => fs.readFileSync(BOOK, "utf8").trim().split("\n")
+      const start = (file: string, ...flags: ReadonlyArray<string>) =>
+        work((address) => ["--address", address, "--config", config(file), ...flags], { GATE, BOOK })
+      const submit = (id: string, ...flags: ReadonlyArray<string>) =>
+        divisi(["cluster", "submit", "Where?", "--run-id", id, ...flags], { environment: environment() })
+
+      // A run makes three calls, of 0.01 USD each.
+      const budget = ["--max-total-cost", "0.025"]
+      const servers = [await start("paced", ...budget), await start("paced", ...budget)]
+      const ended = await Promise.all(["b1", "b2", "b3", "b4"].map((id) => submit(id, "--follow")))
+      for (const { code, errors } of ended) assert.match(`${code} ${errors}`, /^1 .*status budget/s)
+      assert.lengthOf(calls(), 2)
+      const occupied = await divisi(["cluster", "work", "--address", servers[0]!.address], {
+        environment: environment()
+      })
+      assert.strictEqual(occupied.code, 1)
+      assert.match(occupied.errors, /^divisi: Cannot listen on 127\.0\.0\.1:\d+: listen EADDRINUSE/m)
+      for (const { kill } of servers) kill("SIGTERM")
+      await Promise.all(servers.map(({ ended }) => ended))
+
+      await query("UPDATE divisi.runs SET changed_at = 0 WHERE run IN ('b1', 'b2')")
+      const server = await start("oneCallPerMinute", "--keep", "1d")
+      assert.strictEqual((await submit("limited", "--follow")).code, 0)
+      assert.isNotEmpty(await query("SELECT FROM divisi.paces WHERE name LIKE 'limit %'"))
+      server.kill("SIGTERM")
+      assert.match((await server.ended).output, /Deleted data older than --keep: runs 2 /)
+      const left = await query("SELECT run FROM divisi.runs WHERE run LIKE 'b%' ORDER BY run")
+      assert.deepStrictEqual(left, [["b3"], ["b4"]])
+    })
+  )
+
+  it("rejects ids that no run can have, and wrong names of version groups", { timeout: 120_000 }, async () => {
+    const wrong = [
+      ["submit", "2+2", "--run-id", ""],
+      ["follow", "a\nb"],
+      ["cancel", "x".repeat(513)],
+      ["status", "--version-group", "A b"]
+    ]
+    for (const args of wrong) {
+      const { code, errors } = await divisi(["cluster", ...args], { environment: environment() })
+      assert.strictEqual(code, 2, args.join())
+      assert.match(errors, /The id of a run must be a string of 1 to 512|at most 20 lowercase letters/)
+    }
   })
 
   it("runs by the commands of the files for containers", { timeout: 240_000 }, async () => {

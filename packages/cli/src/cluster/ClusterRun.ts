@@ -1,5 +1,6 @@
 /** The commands for runs on a cluster: work, submit, follow and cancel. */
 import { randomUUID } from "node:crypto"
+import { type Budget, Options } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -39,6 +40,18 @@ const retaining = Effect.fnUntraced(function* (
   yield* Effect.forkScoped(keeping)
 })
 
+/** Returns the id of a run, or fails if no run can have it. */
+const checkedId = (id: string): Effect.Effect<string, Failure> => {
+  const rule = Options.runId(id)
+  return rule === undefined ? Effect.succeed(id) : Effect.fail(usage(`The id of a run must be ${rule}.`))
+}
+
+/** Opens the account that the runs of all servers share. */
+const totalOf = (limitUsd: number, { accounts }: Database.Database): Effect.Effect<Budget.Ledger, Failure> =>
+  Effect.flatMap(accounts, (accounts) =>
+    Database.orFail(accounts.open({ name: "cluster", limits: { costUsd: limitUsd } }))
+  )
+
 const works = Effect.fnUntraced(function* (input: WorkInput): Effect.fn.Return<void, Failure, Scope.Scope> {
   const { ClusterRuns, ...place } = yield* Place.runs(input)
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
@@ -47,17 +60,20 @@ const works = Effect.fnUntraced(function* (input: WorkInput): Effect.fn.Return<v
   const address = { ...input.address, listenHost: Option.getOrUndefined(input.listen) }
   const kubernetes = Option.getOrUndefined(Option.map(input.kubernetes, (namespace) => ({ namespace })))
   const isGym = RunOptions.isGym(config, input)
-  const usesDatabase = config.limits !== undefined || Retention.periodOf(input.keep, config) !== undefined
+  const limitUsd = Option.getOrUndefined(input.maxTotalCost)
+  const usesDatabase =
+    config.limits !== undefined || limitUsd !== undefined || Retention.periodOf(input.keep, config) !== undefined
   const database = usesDatabase
     ? yield* Database.open(input.database, Effect.succeed(config), Database.waiting())
     : undefined
+  const ledger = limitUsd === undefined || database === undefined ? undefined : yield* totalOf(limitUsd, database)
   const working = Effect.scoped(
     Effect.gen(function* () {
       const runs = yield* Database.orFail(
         ClusterRuns.make({
           ...place,
           ...Database.waiting(),
-          worker: { address, conductor, concurrency: input.concurrency, kubernetes }
+          worker: { address, conductor, concurrency: input.concurrency, kubernetes, optionsOf: () => ({ ledger }) }
         })
       )
       if (Option.isSome(input.healthPort)) {
@@ -84,8 +100,8 @@ const joined = Effect.fnUntraced(function* (input: Place.Input) {
 export const submit = (input: SubmitInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
+      const id = yield* checkedId(Option.getOrElse(input.runId, () => randomUUID()))
       const runs = yield* joined(input)
-      const id = Option.getOrElse(input.runId, () => randomUUID())
       const known = Option.isNone(input.runId) ? undefined : yield* Database.orFail(runs.journal.find(id))
       if (known !== undefined && known.question !== input.question) {
         return yield* usage(
@@ -104,6 +120,7 @@ export const submit = (input: SubmitInput): Effect.Effect<void, Failure> =>
 export const follow = (input: RunInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
+      yield* checkedId(input.run)
       const runs = yield* joined(input)
       if ((yield* Database.orFail(runs.journal.find(input.run))) === undefined) {
         process.stderr.write(`divisi: run ${input.run} has not started; waiting for it. Press Ctrl-C to stop.\n`)
@@ -116,6 +133,7 @@ export const follow = (input: RunInput): Effect.Effect<void, Failure> =>
 export const cancel = (input: RunInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
+      yield* checkedId(input.run)
       const runs = yield* joined(input)
       const before = yield* runs.poll(input.run)
       if (Option.isSome(before)) return yield* print(`Run ${input.run} has already ended: ${before.value.ending}.`)

@@ -65,7 +65,7 @@ const purge = Command.make("purge", purgeFlags, (input) =>
   Effect.flatMap(operations, (Operate) => Operate.purge(input))
 ).pipe(
   Command.withDescription(
-    "Delete shared evaluations and cancellations older than --older-than, and the stored messages of runs that have not changed for that long. The runs themselves are not deleted: see `divisi runs purge`."
+    "Delete shared evaluations and cancellations older than --older-than, and the stored messages of runs that have ended and not changed for that long. The runs themselves are not deleted: see `divisi runs purge`."
   ),
   Command.withShortDescription("Delete old evaluations and messages")
 )

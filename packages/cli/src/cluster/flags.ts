@@ -14,10 +14,16 @@ const database = Flag.Redacted("database").pipe(
   Flag.optional
 )
 
-const versionGroup = text(
-  "version-group",
-  "<name>",
-  "Group of servers and runs; servers execute only runs of their own group. This separates old and new versions during a deployment"
+const versionGroup = Flag.String("version-group").pipe(
+  Flag.filter(
+    (name) => /^[a-z0-9_]{1,20}$/.test(name),
+    () => "Expected at most 20 lowercase letters, digits and _"
+  ),
+  Flag.withMetavar("<name>"),
+  Flag.withDescription(
+    "Group of servers and runs; servers execute only runs of their own group. This separates old and new versions during a deployment"
+  ),
+  Flag.optional
 )
 
 /** Flags that select the database. */
@@ -77,6 +83,10 @@ export const workFlags = {
     "Delete stored data older than this, on startup and hourly, e.g. 30d. Applies to runs, their messages, responses, outcomes and cached answers. Default: retention in the config, or never"
   ),
   maxCost: cost("max-cost", "Maximum cost of one run, in USD; never exceeded"),
+  maxTotalCost: cost(
+    "max-total-cost",
+    "Maximum cost of all runs, in USD, on all servers together; never exceeded, also after restarts. If servers have different values, the value of the server started last applies"
+  ),
   timeout: timeout("Maximum duration of one run, e.g. 30s or 2m"),
   ...moreTeamFlags
 }
