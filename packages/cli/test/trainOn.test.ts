@@ -115,4 +115,21 @@ describe.skipIf(!hasPostgres)("divisi train --on", () => {
       assert.include(errors, "a different recipe")
     })
   )
+
+  it("obeys one budget", { timeout: 120_000 }, () =>
+    inFolder(async (folder) => {
+      prepare(folder)
+      const { environment, url } = place(folder)
+      const options = { cwd: folder, environment }
+      const joined = divisi(["train", "--on", url, "--join", "limited", "--config", "divisi.config.mjs"], options)
+      const lead = await divisi([...train, "--on", url, "--out", "limited", "--max-cost", "0.0305"], options)
+      assert.strictEqual(lead.code, 3, lead.errors)
+      const { code, errors } = await joined
+      assert.strictEqual(code, 0, errors)
+      const callers = fs.readFileSync(path.join(folder, "books"), "utf8").trim().split("\n")
+      // A call costs 0.001 USD.
+      assert.isAtMost(callers.length, 30)
+      assert.isAtLeast(callers.length, 20)
+    })
+  )
 })

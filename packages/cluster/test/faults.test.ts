@@ -2,6 +2,7 @@ import { inspect } from "node:util"
 import { PostgresServer } from "@divisi/testkit/journals"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -51,6 +52,27 @@ describe.skipIf(!hasPostgres)("services on Postgres", () => {
           )
           assert.strictEqual(late.reason._tag, "Fenced")
           assert.deepStrictEqual(yield* first.read("r"), [entry])
+        })
+      )
+    ))
+
+  it("confirms no call of a run that another process has taken over", () =>
+    run(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const opened = place()
+          const options = { expireMillis: 600 }
+          const [first, second] = yield* Effect.all(
+            [opened, opened].map((one) => Effect.flatMap(one, (postgres) => PostgresJournal.make(postgres, options)))
+          )
+          const { epoch } = yield* first!.claim("r")
+          yield* first!.append({ run: "r", epoch, seq: 0, entries: [entry] })
+          yield* first!.confirm!("r", "attempt")
+          const taken = Effect.retry(second!.claim("r", { takeOver: true }), Schedule.spaced("50 millis"))
+          // Processes report every second that they are alive.
+          assert.strictEqual((yield* taken).epoch, 2)
+          assert.isTrue(Exit.isFailure(yield* Effect.exit(first!.confirm!("r", "attempt"))))
+          yield* second!.confirm!("r", "attempt")
         })
       )
     ))
