@@ -58,20 +58,20 @@ export interface Options {
 const redacted = Tables.expects("a Redacted", Redacted.isRedacted)
 const millis = Tables.number(0, 2 ** 31 - 1)
 
-const optionsTable = Tables.table(
-  {
-    url: redacted,
-    password: redacted,
-    schema: Tables.name,
-    maxConnections: Tables.whole(1, 10_000),
-    patienceMillis: millis,
-    startMillis: millis,
-    onWait: Tables.aFunction,
-    graceMillis: millis,
-    reconnectMillis: millis
-  } satisfies Tables.ShapeOf<Options>,
-  { required: ["url"] }
-)
+/** @internal */
+export const optionsShape = {
+  url: redacted,
+  password: redacted,
+  schema: Tables.name,
+  maxConnections: Tables.whole(1, 10_000),
+  patienceMillis: millis,
+  startMillis: millis,
+  onWait: Tables.aFunction,
+  graceMillis: millis,
+  reconnectMillis: millis
+} satisfies Tables.ShapeOf<Options>
+
+const optionsTable = Tables.table(optionsShape, { required: ["url"] })
 
 /** An open database. */
 export interface Postgres {

@@ -7,6 +7,7 @@ import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
 import { Postgres, PostgresRecords, PostgresTasks } from "@divisi/cluster"
+import { ClusterRuns } from "@divisi/cluster/runs"
 import { DefaultPolicy, LanguagePolicy, ResponseCache, Strongest } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
 import * as promise from "@divisi/core/promise"
@@ -850,6 +851,26 @@ export const configurations: ReadonlyArray<Configuration> = [
       reconnectMillis: 1
     },
     open: ["url", "password"]
+  },
+  {
+    name: "ClusterRuns.make",
+    make: (options) => Effect.scoped(ClusterRuns.make(options)),
+    options: {
+      url: Redacted.make("not a URL"),
+      refreshMillis: 1,
+      expireMillis: 1,
+      versionGroup: "a",
+      worker: {
+        address: { host: "a", port: 1, listenHost: "a" },
+        conductor: Conductor.make({ pool }),
+        optionsOf: nothing,
+        concurrency: 1,
+        maxTakeovers: 1,
+        kubernetes: { namespace: "a", labelSelector: "a" },
+        drainMillis: 1
+      }
+    },
+    open: ["url", "worker.conductor"]
   },
   {
     name: "paperPool",

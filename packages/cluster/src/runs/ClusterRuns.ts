@@ -98,33 +98,37 @@ export interface SubmitOptions {
 
 const millis = Tables.number(0, 2 ** 31 - 1)
 
-const optionsTable = {
-  refreshMillis: millis,
-  expireMillis: millis,
-  versionGroup: Tables.expects("at most 20 lowercase letters, digits and _", Layers.isVersionGroup),
-  worker: Tables.table(
-    {
-      address: Tables.table(
-        {
-          host: Tables.name,
-          port: Tables.whole(1, 65_535),
-          listenHost: Tables.name
-        } satisfies Tables.ShapeOf<Layers.Address>,
-        { required: ["host", "port"] }
-      ),
-      conductor: Tables.madeBy("a Conductor, such as that of Conductor.make", "run"),
-      optionsOf: Tables.aFunction,
-      concurrency: Tables.whole(1),
-      maxTakeovers: Tables.whole(0),
-      kubernetes: Tables.table(
-        { namespace: Tables.name, labelSelector: Tables.name } satisfies Tables.ShapeOf<Layers.Pods>,
-        { required: ["namespace"] }
-      ),
-      drainMillis: millis
-    } satisfies Tables.ShapeOf<Worker>,
-    { required: ["address", "conductor"] }
-  )
-} satisfies Tables.ShapeOf<Omit<Options, keyof Postgres.Options>>
+const optionsTable = Tables.table(
+  {
+    ...Postgres.optionsShape,
+    refreshMillis: millis,
+    expireMillis: millis,
+    versionGroup: Tables.expects("at most 20 lowercase letters, digits and _", Layers.isVersionGroup),
+    worker: Tables.table(
+      {
+        address: Tables.table(
+          {
+            host: Tables.name,
+            port: Tables.whole(1, 65_535),
+            listenHost: Tables.name
+          } satisfies Tables.ShapeOf<Layers.Address>,
+          { required: ["host", "port"] }
+        ),
+        conductor: Tables.madeBy("a Conductor, such as that of Conductor.make", "run"),
+        optionsOf: Tables.aFunction,
+        concurrency: Tables.whole(1),
+        maxTakeovers: Tables.whole(0),
+        kubernetes: Tables.table(
+          { namespace: Tables.name, labelSelector: Tables.name } satisfies Tables.ShapeOf<Layers.Pods>,
+          { required: ["namespace"] }
+        ),
+        drainMillis: millis
+      } satisfies Tables.ShapeOf<Worker>,
+      { required: ["address", "conductor"] }
+    )
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["url"] }
+)
 
 const idTable = { id: Tables.runId }
 
@@ -326,7 +330,7 @@ export const make = Effect.fnUntraced(function* (
   } = options
   const { password, patienceMillis = 30_000, url } = ofDatabase
   yield* Effect.mapError(
-    Tables.checked("ClusterRuns.make", { expireMillis, refreshMillis, versionGroup, worker }, optionsTable),
+    Tables.checked("ClusterRuns.make", options, optionsTable),
     ({ message: detail }) => new Postgres.PostgresError({ database: "to open", reason: { _tag: "Invalid", detail } })
   )
   const { drainMillis = worker === undefined ? 0 : 60_000 } = worker ?? {}
