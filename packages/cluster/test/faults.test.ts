@@ -77,6 +77,38 @@ describe.skipIf(!hasPostgres)("services on Postgres", () => {
       )
     ))
 
+  it("takes no run over after an outage in which no process was seen", () =>
+    run(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const opened = place()
+          const [one, two] = [yield* opened, yield* opened]
+          const first = yield* PostgresJournal.make(one)
+          const second = yield* PostgresJournal.make(two, { expireMillis: 5_000 })
+          for (const name of ["before", "after"]) {
+            const { epoch } = yield* first.claim(name)
+            yield* first.append({ run: name, epoch, seq: 0, entries: [entry] })
+          }
+          /** Claims a run of the first process, which was not seen for long. */
+          const claim = (name: string, since: string) =>
+            Effect.gen(function* () {
+              for (const statement of [
+                `UPDATE ${two.schema}.runs SET changed_at = 0`,
+                `UPDATE ${two.schema}.owners SET since = ${since} WHERE process = '${two.self}'`,
+                `UPDATE ${two.schema}.owners SET seen_at = 0 WHERE process = '${one.self}'`
+              ])
+                yield* two.run((session) => session.query(statement))
+              return yield* second.claim(name, { takeOver: true })
+            })
+          // The first process reports every second that it is alive, and the database has to be up for a while.
+          const taken = yield* Effect.retry(claim("before", "0"), Schedule.spaced("100 millis"))
+          assert.strictEqual(taken.takeovers, 1)
+          const refused = yield* Effect.flip(claim("after", "extract(epoch FROM clock_timestamp()) * 1000"))
+          assert.strictEqual(refused.reason._tag, "Held")
+        })
+      )
+    ))
+
   it("gives back, once the database is there again, what it could not give back for as long as it waits", () =>
     run(
       Effect.scoped(
