@@ -120,9 +120,9 @@ const calls: ReadonlyArray<Call> = [
   call(["bench", "routing", "--outcomes", "outcomes.jsonl", "--repeats", "1", "--json"], /"policy":|"name":|\{/),
   // There is no database, so each of these must ask for its address.
   ...[["work"], ["submit", question], ["follow", "one"], ["cancel", "one"], ["status"], ["migrate"], ["purge"]].map(
-    (args) => call(["cluster", ...args], /No database given/, { code: 2 })
+    (args) => call(["cluster", ...args], /No database is set/, { code: 2 })
   ),
-  call(["cluster", "drain", "127.0.0.1:9100"], /No database given/, { code: 2 }),
+  call(["cluster", "drain", "127.0.0.1:9100"], /No database is set/, { code: 2 }),
   call(["provider", "new", "acme"], /divisi-provider-acme/),
   call(["doctor"], /llama\.cpp/),
   call(["help", "run"], /USAGE/)

@@ -74,7 +74,7 @@ describe("divisi key", () => {
         /bobby +good +\$0 +2 USD per day \(\$0 today\) +rate +a,b +all\n/
       )
       const refused: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
-        [[id], "Pass what to change"],
+        [[id], "Nothing to change"],
         [[id, "--remove", "max-costs"], 'No limit is named "max-costs". Did you mean max-cost?'],
         [[id, "--remove", "money"], "Limits are max-cost-per-day, "],
         [[id, "--max-cost", "1", "--remove", "max-cost"], "Pass either --max-cost or --remove max-cost."],

@@ -120,6 +120,6 @@ describe.concurrent("divisi train --recipe paper --dry-run", () => {
   it("ends with a sentence where no problem can be had", async () => {
     const { code, errors } = await estimate({ left: Object.keys(files) })
     assert.strictEqual(code, 2)
-    assert.include(errors, "check the connection, or download the file yourself")
+    assert.include(errors, "Check the connection, or download the file yourself")
   })
 })

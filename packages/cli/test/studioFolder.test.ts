@@ -100,7 +100,7 @@ it("lists an evaluation with damaged results, and rejects opening it with the sa
     fs.writeFileSync(path.join(place, "samples.jsonl"), "")
   })
   const { data } = (await list()) as { readonly data: ReadonlyArray<{ readonly damaged: string }> }
-  expect(data[0]?.damaged).toContain("rerun the evaluation in the same folder")
+  expect(data[0]?.damaged).toContain("Rerun the evaluation in the same folder")
   await expect(open()).rejects.toThrow(data[0]!.damaged)
 })
 

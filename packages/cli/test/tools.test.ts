@@ -166,10 +166,10 @@ describe("approval", () => {
       const screen = await asked(question, [
         ["asker requests the tool order:", ""],
         ['"city": "Ulm"', ""],
-        ["(a)lways this tool: ", "maybe\r"],
-        ["(a)lways this tool: ", "a\r"],
+        ["(a)lways for this tool: ", "maybe\r"],
+        ["(a)lways for this tool: ", "a\r"],
         ["asker requests the tool files__remove:", ""],
-        ["(a)lways this tool: ", "n\r"],
+        ["(a)lways for this tool: ", "n\r"],
         ["ordered for Ulm", ""]
       ])
       const answer = screen.slice(screen.lastIndexOf("Answer"))
@@ -179,14 +179,14 @@ describe("approval", () => {
 
     it("is not given by the end of the input", async () => {
       const screen = await asked('order {"city":"Ulm"}', [
-        ["(a)lways this tool: ", "\u0004"],
+        ["(a)lways for this tool: ", "\u0004"],
         ["rejected this call", ""]
       ])
       assert.match(screen, /answered in/)
     })
 
     it("stops with the run", async () => {
-      const screen = await asked('order {"city":"Ulm"}', [["(a)lways this tool: ", "\u0003"]])
+      const screen = await asked('order {"city":"Ulm"}', [["(a)lways for this tool: ", "\u0003"]])
       assert.match(screen, /interrupted in/)
     })
   })

@@ -157,7 +157,7 @@ describe.concurrent("what is missing", () => {
     assert.include(unknown.errors, "or set NOBODY_BASE_URL to the URL of a server with the Chat Completions API.")
     const worker = await divisi(["run", "Why?", "--policy", "model:nobody"])
     assert.strictEqual(worker.code, 2)
-    assert.include(worker.errors, "needs a worker of the pool")
+    assert.include(worker.errors, "needs a worker in the pool")
     const cache = await divisi(["run", "What is 2 + 2?", "--cache", "package.json"])
     assert.strictEqual(cache.code, 2)
     assert.include(

@@ -154,7 +154,7 @@ describe("records become tasks", () => {
       const error = yield* Effect.flip(load(Math500.make(), "gsm8k"))
       assert.match(error.message, /Record 1 of .*gsm8k\.jsonl is not valid for math500: it has no field "unique_id"/)
       const absent = yield* Effect.flip(Benchmark.load(Gsm8k.make(), { files: ["nowhere.jsonl"] }))
-      assert.include(absent.message, "nowhere.jsonl cannot be read")
+      assert.include(absent.message, "nowhere.jsonl: the file does not exist. Check the path.")
     })
   )
 })

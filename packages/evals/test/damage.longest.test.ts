@@ -210,7 +210,7 @@ describe("a damaged journal", () => {
         damaged[index] = damaged[index]!.replace(/[0-9a-f](?="\}$)/, (digit) => (digit === "0" ? "1" : "0"))
         fs.writeFileSync(journalOf(at), `${damaged.join("\n")}\n`)
         const refused = yield* Effect.flip(Regrade.regrade({ folder: at, suites }))
-        expect(refused.message).toContain(`line ${index + 1} cannot be read; run the evaluation again in its folder`)
+        expect(refused.message).toContain(`line ${index + 1} cannot be read. Rerun the evaluation in the same folder`)
         const { samples, said } = yield* evaluate(at, pool)
         expect(essence(samples)).toEqual(expected)
         expect(said).toContain(`was damaged in line ${index + 1}, which was ignored`)
@@ -288,7 +288,7 @@ describe("a damaged report", () => {
         fs.writeFileSync(file, fs.readFileSync(file, "utf8").replace(from, to))
         const read = name === ReportFile.names.results ? ReportFile.read(at) : ReportFile.readSamples(at)
         const error = yield* Effect.flip(read as Effect.Effect<unknown, ReportFile.ReportError>)
-        expect(error.message).toContain("rerun the evaluation in the same folder, which rewrites it")
+        expect(error.message).toContain("Rerun the evaluation in the same folder to rewrite it")
         yield* evaluate(at, pool)
         yield* read as Effect.Effect<unknown, ReportFile.ReportError>
       }

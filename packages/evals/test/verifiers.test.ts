@@ -68,7 +68,7 @@ describe("tasksets of verifiers", () => {
     Effect.gen(function* () {
       const refusal = (python: string, options: Partial<Verifiers.Options> = {}) =>
         Effect.map(Effect.flip(Effect.scoped(load(python, options))), (error) => `${error._tag} ${error.message}`)
-      assert.include(yield* refusal("/nowhere/python"), "install Python 3.11 or later")
+      assert.include(yield* refusal("/nowhere/python"), "Install Python 3.11 or later")
       const lacks = pythonThat(
         `console.log(JSON.stringify({ error: "package", detail: "ModuleNotFoundError: verifiers" }))`
       )
