@@ -37,7 +37,7 @@ const values: ReadonlyArray<unknown> = [
   ...[{ type: "budget", tokens: -1 }, { a: () => true }, { a: 1 }]
 ]
 
-/** What a setting accepts, in words. */
+/** Describes the values that a setting accepts. */
 const accepted = (row: Options.Row): string => {
   if (typeof row === "function") return row(undefined) ?? ""
   if (!("each" in row)) return "an object"
