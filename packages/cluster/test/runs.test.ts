@@ -667,4 +667,33 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
       })
     )
   )
+
+  it("wait for approvals, and call the tool once if it is approved", { timeout: 60_000 }, ({ signal }) =>
+    runTest(
+      signal,
+      Effect.gen(function* () {
+        const { client, lines, servers, start } = yield* cluster("approving", 1)
+        const answers = { yes: true, no: false }
+        for (const id of Object.keys(answers)) yield* client.submit(id, "send it")
+        const calls = yield* Effect.forEach(Object.keys(answers), (id) =>
+          client.follow(id).pipe(
+            Stream.map(({ body }) => /"step-waiting".*?"id":"([^"]*)"/.exec(body)?.[1]),
+            Stream.filter((call) => call !== undefined),
+            Stream.take(1),
+            Stream.runCollect
+          )
+        )
+        servers[0]!.kill("SIGTERM")
+        yield* Effect.promise(() => once(servers[0]!, "exit"))
+        const sent = () => lines().filter((line) => line.startsWith("sent")).length
+        assert.strictEqual(sent(), 0)
+        yield* Effect.promise(start)
+        for (const [at, [id, approved]] of Object.entries(answers).entries()) {
+          yield* client.give(id, { [calls[at]![0]!]: { approved } })
+          assert.strictEqual((yield* client.result(id)).ending, "answered")
+        }
+        assert.strictEqual(sent(), 1)
+      })
+    )
+  )
 })
