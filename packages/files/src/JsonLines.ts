@@ -13,6 +13,7 @@ import * as Stream from "effect/Stream"
 import { detailOf, type FileError, fromUnknown } from "./FileError.ts"
 import * as OwnerOnly from "./OwnerOnly.ts"
 import * as Sealed from "./Sealed.ts"
+import * as TextEncoding from "./TextEncoding.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -130,26 +131,8 @@ async function* textOf(file: string, isComplete: boolean): AsyncGenerator<string
   }
 }
 
-/** Returns the encoding that a byte order mark announces. PowerShell 5 redirects output to UTF-16. */
-const encodingOf = ([first, second]: Uint8Array): string => {
-  if (first === 0xff && second === 0xfe) return "utf-16le"
-  return first === 0xfe && second === 0xff ? "utf-16be" : "utf-8"
-}
-
-/**
- * Decodes text from other programs: UTF-8, or UTF-16 with a byte order mark. Other encodings are rejected, because they
- * must not be read as if a few letters were lost.
- */
 async function* decoded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  let decoder: TextDecoder | undefined
-  const decode = (piece: Uint8Array = new Uint8Array()): string => {
-    decoder ??= new TextDecoder(encodingOf(piece), { fatal: true })
-    try {
-      return decoder.decode(piece, { stream: piece.length > 0 })
-    } catch {
-      throw new Error("it is not UTF-8; save it as UTF-8")
-    }
-  }
+  const decode = TextEncoding.decoder()
   for await (const piece of bytes) yield decode(piece)
   yield decode()
 }

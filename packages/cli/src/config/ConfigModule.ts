@@ -15,9 +15,9 @@ import nodeModule from "node:module"
 import path from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { compileFunction } from "node:vm"
+import { TextEncoding } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
-import * as TextFile from "../invocation/TextFile.ts"
 
 /** Formats a file path for messages. */
 export const shownAs = (file: string): string => path.relative(process.cwd(), file) || file
@@ -46,8 +46,8 @@ const inUtf16 = (url: string): ReturnType<nodeModule.LoadHookSync> | undefined =
   const file = url.startsWith("file:") && !isOfPackage(url) ? fileURLToPath(url) : undefined
   if (file === undefined || !/\.[cm]?[jt]s$/.test(file)) return undefined
   const bytes = readFileSync(file)
-  if (TextFile.encodingOf(bytes) === "utf-8") return undefined
-  const source = TextFile.decode(bytes)
+  if (TextEncoding.detect(bytes) === "utf-8") return undefined
+  const source = TextEncoding.decode(bytes)
   const isTypeScript = file.endsWith("ts")
   const format = compiles(source, isTypeScript) ? "commonjs" : "module"
   return { format: isTypeScript ? `${format}-typescript` : format, source, shortCircuit: true }
@@ -95,7 +95,7 @@ let areHooksThere = false
 const isCommonJs = (file: string): boolean => {
   if (!existsSync(file)) return false
   const bytes = readFileSync(file)
-  return TextFile.encodingOf(bytes) === "utf-8" && compiles(TextFile.decode(bytes), file.endsWith("ts"))
+  return TextEncoding.detect(bytes) === "utf-8" && compiles(TextEncoding.decode(bytes), file.endsWith("ts"))
 }
 
 /**

@@ -1,9 +1,9 @@
 /** Reads standard input. */
 import { fstatSync } from "node:fs"
 import { createInterface } from "node:readline"
+import { TextEncoding } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import { type Failure, messageOf, usage } from "./Failure.ts"
-import * as TextFile from "./TextFile.ts"
 
 /**
  * Reads standard input to the end. With `patience` (in milliseconds), returns `undefined` if the first byte takes
@@ -26,7 +26,13 @@ export const read = (patience?: number): Effect.Effect<string | undefined, Failu
       stop()
       resume(Effect.succeed(text))
     }
-    const finish = () => end(TextFile.decode(Buffer.concat(chunks)))
+    const finish = () => {
+      try {
+        end(TextEncoding.decode(Buffer.concat(chunks)))
+      } catch (error) {
+        fail(error as Error)
+      }
+    }
     const fail = (error: Error) => {
       stop()
       resume(Effect.fail(usage(`Cannot read standard input: ${messageOf(error)}.`)))

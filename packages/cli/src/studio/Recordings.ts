@@ -4,6 +4,7 @@ import path from "node:path"
 import { setImmediate } from "node:timers/promises"
 import type { RunEvent, Transcript } from "@divisi/core"
 import * as Wire from "@divisi/core/Wire"
+import { TextEncoding } from "@divisi/files"
 import { fromUnknown } from "@divisi/files/FileError"
 import { StudioServer, Summary } from "@divisi/studio"
 import * as Effect from "effect/Effect"
@@ -81,7 +82,8 @@ const beginning = (file: string): string => {
   const descriptor = openSync(file, "r")
   try {
     const bytes = Buffer.alloc(4_096)
-    return TextFile.decode(bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, 0)))
+    // The last character may be incomplete.
+    return TextEncoding.decoder()(bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, 0)))
   } finally {
     closeSync(descriptor)
   }
