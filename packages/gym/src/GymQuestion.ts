@@ -45,16 +45,15 @@ export const notUnderstood =
 const severalQuestions =
   "The workers of the offline gym give one answer, but this text contains several questions. Ask one question, or say how to combine the answers."
 
-/** The refusal for a question whose words are understood, but not how they belong together. */
-const ambiguous =
-  "The workers of the offline gym understand the words of this question, but not the calculation: it may be ambiguous. Rephrase it, for example with parentheses."
+/** The beginning of the refusal for a question that can be understood in several ways. */
+const ambiguous = "This question can be understood in more than one way"
 
 /** Maximum number of unknown words or sentences listed in a refusal. */
 const mostTexts = 8
 
 /**
  * Explains why no worker in the gym can answer a question. The explanation lists the words, or otherwise
- * the sentences, that are not understood if the rest is. Returns `undefined` if the question is understood.
+ * the sentences, that are not understood if the rest is, or the text that can be understood in several ways. Returns `undefined` if the question is understood.
  *
  * **Example**
  *
@@ -69,8 +68,9 @@ export const whyNot = (question: string): string | undefined => {
   const obstacle = Solve.obstacleOf(question)
   if (obstacle === undefined) return undefined
   if (obstacle.type === "several questions") return severalQuestions
-  if (obstacle.type === "ambiguous") return ambiguous
   const texts = obstacle.texts.slice(0, mostTexts).map((text) => `"${text.replaceAll('"', "").slice(0, 80)}"`)
+  if (obstacle.type === "ambiguous")
+    return `${ambiguous}: ${texts.join(", ")}. Say which one is meant, for example with parentheses.`
   return texts.length === 0 ? notUnderstood : `${notUnderstood} Not understood here: ${texts.join(", ")}.`
 }
 

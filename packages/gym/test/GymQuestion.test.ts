@@ -104,6 +104,21 @@ const answered: ReadonlyArray<readonly [question: string, answer: string]> = [
   ["sort 3 -1 2", "-1, 2, 3"],
   ["20 degrees C in F", "68"],
   ["uppercase abc", "ABC"],
+  ['How many letters are in "naïve"?', "5"],
+  ['How many letters are in "日本語"?', "3"],
+  ['How many vowels are in "été"?', "2"],
+  ['What is the last letter of "café"?', "é"],
+  ['How many capital letters are in "ÄPFEL"?', "5"],
+  ['How many times does "é" appear in "élevé"?', "2"],
+  ['Reverse "cafe\u0301".', "éfac"],
+  ['Reverse "👍🏽 ok".', "ko 👍🏽"],
+  ['Reverse "été" and remove the vowels.', "t"],
+  ['Reverse "1,000 × 2".', "2 × 000,1"],
+  ['Reverse "abc 00".', "00 cba"],
+  ['What is the second word of "wait - what, who"?', "what"],
+  ['How many words are in " well -  that is it "?', "4"],
+  ['Sort the words "Zebra apple" alphabetically. Which word comes first?', "apple"],
+  ['Join the first letters of the words "(big) red".', "br"],
   ['Write "Hello" in lowercase', "hello"],
   ['Remove the vowels from "computer"', "cmptr"],
   ['Is "level" a palindrome?', "yes"],
@@ -142,20 +157,16 @@ const declined: ReadonlyArray<string> = [
   "It takes me 2 hours. Double it and tell me when I arrive.",
   " \n ",
   "What is 2 + 2, and why?",
-  "What is 3 plus 4 squared?",
-  "What is half of 10 plus 4?",
   "How many days pass from 1 March 2031 to 5 April 2031, excluding weekends?",
-  "What is the average of 2, 4 and 6 plus 1?",
   'How many vowels are in "hello" but not in "world"?',
   "Multiply 6 by 7. Do not add 5.",
-  "What is 2/3 of 12 plus 3?",
-  "What is 5 less than 20 plus 3?",
   "What comes after 2, 4, 6?",
   "sum of the prime numbers from 1 to 10",
   "sort 10 - 2",
   "split $90 between 3 people and 2 dogs",
-  "absolute value of -3 plus 5",
   "What is the last but one letter of house?",
+  'What is the 0th letter of "hello"?',
+  "What is 3!!?",
   "Tom has 12 sweets and buys 5 apples. How many sweets does he have?",
   "Tom has 12 sweets and gives away 5. How many did he give away?",
   "Tom has 12 sweets and eats 5. How many apples are left?",
@@ -164,6 +175,26 @@ const declined: ReadonlyArray<string> = [
   "What does this program print, without the last line?\n```js\nconsole.log(1)\n```",
   // Ten kilobytes with numbers in them, some of them sums.
   `${"Rome was founded in 753 BC, and 1,229 years later, in 476, the West fell. An army had 6 legions of 5,000 men each. ".repeat(90)}How did it fall?`
+]
+
+/** Questions that people understand differently, with the part that the refusal names. */
+const ambiguous: ReadonlyArray<readonly [question: string, named: string]> = [
+  ["What is half of 10 plus 4?", "half of 10 plus 4"],
+  ["What is 3 plus 4 squared?", "3 plus 4 squared"],
+  ["What is 2/3 of 12 plus 3?", "2/3 of 12 plus 3"],
+  ["What is 5 less than 20 plus 3?", "What is 5 less than 20 plus 3?"],
+  ["absolute value of -3 plus 5", "absolute value of -3 plus 5"],
+  ["What is the average of 2, 4 and 6 plus 1?", "What is the average of 2, 4 and 6 plus 1?"],
+  ["Convert 3 days to minutes plus 5", "Convert 3 days to minutes plus 5"],
+  ["What is the difference between 4 and 15?", "difference between 4 and 15"],
+  ["Divide 20 by 4 plus 1.", "Divide 20 by 4 plus 1"],
+  ["Double 3 minus 4", "Double 3 minus 4"],
+  ["What is -3 squared?", "-3 squared"],
+  ["What is the mode of 1, 2 and 3?", "the mode of 1, 2, 3"],
+  ['How many e\'s are in "été"?', "été"],
+  ['How many vowels are in "привет"?', "привет"],
+  ['Remove the consonants from "straße".', "straße"],
+  ['Is "Ésope reste ici et se repose" a palindrome?', "Ésope reste ici et se repose"]
 ]
 
 describe("questions of newcomers", () => {
@@ -185,10 +216,7 @@ describe("questions of newcomers", () => {
       const { answer, detail, ending, spend } = await run(question)
       assert.deepStrictEqual([ending, answer, spend.calls], ["refused", undefined, 0])
       assert.strictEqual(detail, GymQuestion.whyNot(question))
-      assert.match(
-        detail ?? "",
-        /^The workers of the offline gym (cannot answer this kind of|understand the words of this) question/
-      )
+      assert.isTrue(detail?.startsWith(GymQuestion.notUnderstood), detail)
     })
   }
 
@@ -202,9 +230,23 @@ describe("questions of newcomers", () => {
     assert.strictEqual(GymQuestion.whyNot(question), `${GymQuestion.notUnderstood}${named}`)
   )
 
-  it.each(["What is half of 10 plus 4?", "What is 3 plus 4 squared?", "What is 2/3 of 12 plus 3?"])(
-    "reports a calculation that can be read in several ways: %s",
-    (question) => assert.include(GymQuestion.whyNot(question), "it may be ambiguous")
+  for (const [question, named] of ambiguous) {
+    it(`"${question}" is declined as ambiguous`, async () => {
+      const { detail, ending, spend } = await run(question)
+      assert.deepStrictEqual([ending, spend.calls], ["refused", 0])
+      assert.strictEqual(
+        detail?.toLowerCase(),
+        `This question can be understood in more than one way: "${named}". Say which one is meant, for example with parentheses.`.toLowerCase()
+      )
+    })
+  }
+
+  it.each([
+    ["What is (half of 10) plus 4?", "9"],
+    ["What is half of (10 plus 4)?", "7"],
+    ["Divide 20 by 4, plus 1.", "6"]
+  ])("answers an ambiguous question once it is clear: %s", async (question, answer) =>
+    assert.strictEqual((await run(question)).answer, answer)
   )
 
   it("names the words that are not understood", () => {

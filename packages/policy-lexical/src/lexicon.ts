@@ -54,7 +54,7 @@ const subjects: ReadonlyArray<{ readonly cue: RegExp; readonly words: string; re
     words: "geometry mathematics"
   },
   {
-    cue: /\b(?:(?:kilo|centi|milli)?(?:met(?:re|er)|gram|lit(?:re|er))s?|km|cm|mm|kg|miles?|yards?|inch(?:es)?|feet|foot|pounds?|ounces?|gallons?|pints?|acres?|hectares?|celsius|fahrenheit|kelvin|mph|knots?|convert|hours?|minutes?|seconds?|(?<!of the )weeks?|bytes?|joules?|watts?)\b/g,
+    cue: /\b(?:(?:kilo|centi|milli)?(?:met(?:re|er)|gram|lit(?:re|er))s?|km|cm|mm|kg|miles?|yards?|inch(?:es)?|feet|foot|pounds?|ounces?|gallons?|pints?|acres?|hectares?|celsius|fahrenheit|kelvin|mph|knots?|convert|hours?|minutes?|seconds|(?<=\b(?:a|one|1|per) )second|(?<!of the )weeks?|bytes?|joules?|watts?)\b/g,
     words: "units conversion measurement"
   },
   {

@@ -52,6 +52,16 @@ const plan = (question: string, options: Options = {}) =>
     access: steps.map((step) => step.access)
   }))
 
+describe("an ordinal", () => {
+  it.effect("is not a unit of time", () =>
+    Effect.gen(function* () {
+      const options = { pool: pool({ converter: "Converts units of time and length.", speller: "Letters and words." }) }
+      assert.deepStrictEqual((yield* plan('What is the second word of "the red fox"?', options)).ids, ["speller"])
+      assert.deepStrictEqual((yield* plan("How many milliseconds are in a second?", options)).ids, ["converter"])
+    })
+  )
+})
+
 describe("a long question", () => {
   it.effect("is one step, for the worker that its beginning asks for", () =>
     Effect.gen(function* () {

@@ -3,7 +3,6 @@ import { type AnyFamilyName, toolNames } from "../Family.ts"
 import { normalise } from "../GymGrader.ts"
 import { stock } from "../GymTools.ts"
 import type { Profile } from "../GymWorker.ts"
-import { isAmbiguous } from "../solvers/arithmetic.ts"
 import { solvers } from "../solvers/index.ts"
 import { type LookUp, withoutInstruction } from "../solvers/reading.ts"
 import { type Assignment, assign, isDecline, type Reading, type Turn, valueOf } from "./assignment.ts"
@@ -304,15 +303,22 @@ const isChain = (parts: ReadonlyArray<Part>): boolean => {
 export type Obstacle =
   /** `texts` are words, or sentences whose words are understood. Empty if nothing in the question is understood. */
   | { readonly type: "unread"; readonly texts: ReadonlyArray<string> }
+  /** `texts` can be understood in several ways. */
+  | { readonly type: "ambiguous"; readonly texts: ReadonlyArray<string> }
   | { readonly type: "several questions" }
-  /** All words are understood, but not how they belong together. */
-  | { readonly type: "ambiguous" }
+
+/** Returns a part with numbers instead of references to other parts. */
+const filled = (part: string): string =>
+  substitute(part, (reference) => (reference === "both" ? paired("7", "7") : "7"))
+
+/** Returns the texts in a part that can be understood in several ways. */
+const ambiguitiesIn = (part: string): ReadonlyArray<string> =>
+  entries.flatMap(([, solver]) => solver.ambiguous(filled(part)) ?? [])
 
 /** Returns the words of a part that no solver understands. Empty if the part does not resemble any family. */
 const unreadIn = (part: string): ReadonlyArray<string> => {
-  const filled = substitute(part, (reference) => (reference === "both" ? paired("7", "7") : "7"))
   const found = entries.flatMap(([, solver]) => {
-    const unread = solver.unread(filled)
+    const unread = solver.unread(filled(part))
     return unread === undefined || unread.length === 0 ? [] : [unread]
   })
   return found.sort((left, right) => left.length - right.length)[0] ?? []
@@ -340,9 +346,10 @@ export const obstacleOf = (question: string): Obstacle | undefined => {
     return sentences.length > 1 && sentences.every((sentence) => family(sentence) !== undefined)
   })
   if (areSeveral) return { type: "several questions" }
+  const ambiguous = unread.flatMap(({ text }) => ambiguitiesIn(text))
+  if (ambiguous.length > 0) return { type: "ambiguous", texts: ambiguous }
   if (unread.length > 0 || parts.length === 0) {
     const words = new Set(unread.flatMap(({ text }) => unreadIn(text)))
-    if (words.size === 0 && unread.some(({ text }) => isAmbiguous(text))) return { type: "ambiguous" }
     return { type: "unread", texts: words.size > 0 ? [...words] : unreadSentences(question, family) }
   }
   return isChain(parts) ? undefined : { type: "several questions" }

@@ -2,14 +2,15 @@
 import type { Habits } from "../Habits.ts"
 import * as Exact from "./exact.ts"
 import * as Expression from "./expression.ts"
-import { solver, type Text } from "./reading.ts"
+import { withoutEnd } from "./finish.ts"
+import { Ambiguous, solver, type Text } from "./reading.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Expressions
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Matches phrases before and after an expression. */
-const opening =
+const beginning =
   /^(?:(?:a|and|answer|calculate|can|compute|convert|could|determine|do|evaluate|exact|exactly|express|expression|find|following|for|get|give|hello|hey|hi|how|i|is|just|know|let|many|me|much|need|now|number|of|ok|please|pls|quick|question|result|round|see|show|simplify|so|solve|tell|the|then|this|to|us|value|want|we|what's|whats|what|work|write|would|you|is|was|are|out|make|makes|give|gives|does|like)\b[,:]? *|[:,]\s*)*/i
 
 const closing =
@@ -19,8 +20,8 @@ const closing =
 const inside = (text: string): ReadonlyArray<string> => {
   const bare = text.trim()
   const end = bare.length - (closing.exec(bare)?.[0].length ?? 0)
-  // In "Is 5 plus 3?" and "the sum of 3 and 5", words matched by `opening` may belong to the expression.
-  const start = opening.exec(bare)?.[0].length ?? 0
+  // In "Is 5 plus 3?" and "the sum of 3 and 5", words matched by `beginning` may belong to the expression.
+  const start = beginning.exec(bare)?.[0].length ?? 0
   const first = bare.slice(start, end)
   return [first, bare.slice(start).replace(/(?<![\s=?.,])[\s=?.,]+$/, "")]
 }
@@ -117,23 +118,44 @@ const saying = (text: Text): string | undefined => {
 // Instructions
 // -------------------------------------------------------------------------------------------------------------------
 
-const openings: ReadonlyArray<readonly [RegExp, (a: string, b: string) => string]> = [
-  [new RegExp(`\\badd (?:up )?${N} (?:to|and) ${N}`, "i"), (a, b) => `(${a} + ${b})`],
-  [new RegExp(`\\bsubtract ${N} from ${N}`, "i"), (a, b) => `(${b} - ${a})`],
-  [new RegExp(`\\bmultiply ${N} (?:by|and|with) ${N}`, "i"), (a, b) => `(${a} * ${b})`],
-  [new RegExp(`\\bdivide ${N} by ${N}`, "i"), (a, b) => `(${a} / ${b})`],
-  [new RegExp(`\\bsum of ${N} and ${N}`, "i"), (a, b) => `(${a} + ${b})`],
-  [new RegExp(`\\bdifference (?:of|between) ${N} and ${N}`, "i"), (a, b) => `(${a} - ${b})`],
-  [new RegExp(`\\bproduct of ${N} and ${N}`, "i"), (a, b) => `(${a} * ${b})`],
-  [new RegExp(`\\bquotient of ${N} and ${N}`, "i"), (a, b) => `(${a} / ${b})`],
-  [new RegExp(`\\bdouble ${N}`, "i"), (a) => `(${a} * 2)`],
-  [new RegExp(`\\bhalve ${N}`, "i"), (a) => `(${a} / 2)`],
-  [new RegExp(`\\btriple ${N}`, "i"), (a) => `(${a} * 3)`],
-  [new RegExp(`\\bsquare ${N}`, "i"), (a) => `(${a})^2`],
-  [new RegExp(`\\bcube ${N}`, "i"), (a) => `(${a})^3`],
-  [new RegExp(`\\b(?:start|begin) with ${N}`, "i"), (a) => a],
-  [new RegExp(`\\btake ${N}`, "i"), (a) => a]
+interface Opening {
+  readonly pattern: RegExp
+  /** Returns the expression, or `undefined` if it is ambiguous. */
+  readonly build: (a: string, b: string) => string | undefined
+  /** Whether "plus 4" directly after it could also apply to its last number alone, as in "double 3 plus 4". */
+  readonly isOpen: boolean
+}
+
+const opening = (phrase: string, build: Opening["build"], isOpen = false): Opening => ({
+  pattern: new RegExp(`\\b${phrase}`, "i"),
+  build,
+  isOpen
+})
+
+const openings: ReadonlyArray<Opening> = [
+  opening(`add (?:up )?${N} (?:to|and) ${N}`, (a, b) => `(${a} + ${b})`),
+  opening(`subtract ${N} from ${N}`, (a, b) => `(${b} - ${a})`),
+  opening(`multiply ${N} (?:by|and|with) ${N}`, (a, b) => `(${a} * ${b})`, true),
+  opening(`divide ${N} by ${N}`, (a, b) => `(${a} / ${b})`, true),
+  opening(`sum of ${N} and ${N}`, (a, b) => `(${a} + ${b})`),
+  opening(
+    `difference (?:of|between) ${N} and ${N}`,
+    (a, b) => (Number(a) < Number(b) ? undefined : `(${a} - ${b})`),
+    true
+  ),
+  opening(`product of ${N} and ${N}`, (a, b) => `(${a} * ${b})`, true),
+  opening(`quotient of ${N} and ${N}`, (a, b) => `(${a} / ${b})`, true),
+  opening(`double ${N}`, (a) => `(${a} * 2)`, true),
+  opening(`halve ${N}`, (a) => `(${a} / 2)`, true),
+  opening(`triple ${N}`, (a) => `(${a} * 3)`, true),
+  opening(`square ${N}`, (a) => `(${a})^2`, true),
+  opening(`cube ${N}`, (a) => `(${a})^3`, true),
+  opening(`(?:start|begin) with ${N}`, (a) => a),
+  opening(`take ${N}`, (a) => a)
 ]
+
+/** Matches a continuation that may apply to the number directly before it. */
+const loose = /^ (?:plus|minus) /i
 
 const before = "(?:it|this|that|the (?:answer|difference|number|product|quotient|result|sum|total))"
 
@@ -151,19 +173,24 @@ const apply = (expression: string, [, factor, more, less, value, alone]: RegExpE
   return alone?.toLowerCase() === "halve" ? `(${expression} / 2)` : `(${expression})^2`
 }
 
-const instructions = (text: Text): string | undefined => {
+const instructions = (text: Text): string | Ambiguous | undefined => {
   const first = openings
-    .flatMap(([pattern, build]) => {
-      const match = pattern.exec(text.left)
-      return match === null ? [] : [{ match, build, pattern }]
+    .flatMap((opening) => {
+      const match = opening.pattern.exec(text.left)
+      return match === null ? [] : [{ match, ...opening }]
     })
     .sort((left, right) => left.match.index - right.match.index)[0]
   if (first === undefined) return undefined
-  const { build, match, pattern } = first
+  const { build, isOpen, match, pattern } = first
   const at = match.index
   text.take(pattern, "")
-  let expression = build(match[1]!, match[2] ?? "")
-  const start = expression
+  const start = build(match[1]!, match[2] ?? "")
+  if (start === undefined || (isOpen && loose.test(text.left.slice(at)))) {
+    const all = `${match[0]}${text.left.slice(at)}`
+    text.cut(0, text.left.length)
+    return new Ambiguous(withoutEnd(all))
+  }
+  let expression = start
   const rest = () => text.left.slice(at)
   for (let change = continuation.exec(rest()); change !== null; change = continuation.exec(rest())) {
     text.cut(at, at + change[0].length)
@@ -335,7 +362,14 @@ interface Sum {
 
 const longestSum = 600
 
-const read = (text: Text): Sum | YesOrNo | undefined => {
+const ambiguityIn = (text: Text): Ambiguous | undefined => {
+  const found = inside(text.left).find(Expression.isAmbiguous)
+  if (found === undefined) return undefined
+  text.cut(0, text.left.length)
+  return new Ambiguous(found)
+}
+
+const read = (text: Text): Sum | YesOrNo | Ambiguous | undefined => {
   if (text.left.length > longestSum || text.has(/```|"/)) return undefined
   const expression = expressionIn(text.left)
   if (expression !== undefined) {
@@ -345,7 +379,8 @@ const read = (text: Text): Sum | YesOrNo | undefined => {
   const check = yesOrNo(text)
   if (check !== undefined) return check
   const written = choice(text) ?? story(text) ?? changed(text) ?? saying(text) ?? instructions(text)
-  return written === undefined ? undefined : { type: "sum", expression: written, value: Expression.evaluate(written) }
+  if (typeof written === "string") return { type: "sum", expression: written, value: Expression.evaluate(written) }
+  return written ?? ambiguityIn(text)
 }
 
 const keepDigits = (value: string, digits: number | undefined): string => {
@@ -379,10 +414,6 @@ const stepByStep = (expression: string, habits: Habits): string | undefined => {
   }
   return isNumber.test(text.trim()) ? text.trim() : undefined
 }
-
-/** Whether a text that is not an expression consists only of numbers and words that expressions use. */
-export const isAmbiguous = (text: string): boolean =>
-  (text.match(/\d[\d.,]*/g) ?? []).length > 1 && Expression.unknownWords(inside(text)[0]!).length === 0
 
 export const arithmetic = solver<Sum | YesOrNo>({
   words: "",

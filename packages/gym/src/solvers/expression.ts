@@ -114,8 +114,9 @@ const ofPairs: ReadonlyArray<readonly [pattern: string, between: string, sign: S
   ["remainder if you divide", "by", "mod"]
 ]
 
-/** The difference between 4 and 15 may mean 11 or -11, so it is rejected as ambiguous. */
-const difference = both((left, right) => (Exact.compare(left, right) === -1 ? undefined : Exact.subtract(left, right)))
+/** Whether a difference is ambiguous: that between 4 and 15 may mean 11 or -11. */
+const isOpenDifference = (left: Value, right: Value): boolean =>
+  left !== undefined && right !== undefined && Exact.compare(left, right) === -1
 
 const times = (factor: Exact.Exact) => (value: Exact.Exact) => Exact.multiply(value, factor)
 const share = (parts: bigint): Exact.Exact => ({ numerator: 1n, denominator: parts })
@@ -210,6 +211,9 @@ const partNames: ReadonlyArray<readonly [phrase: string, parts: number]> = [
 /** Thrown if a text is not an expression. Only used within this module. */
 const unread = new Error("This is not an expression.")
 
+/** Thrown if a text is an expression that people understand differently. Only used within this module. */
+const ambiguous = new Error("This expression is ambiguous.")
+
 const wordsOf = new Map<string, ReadonlyArray<string>>()
 
 const splitPhrase = (phrase: string): ReadonlyArray<string> => {
@@ -218,7 +222,7 @@ const splitPhrase = (phrase: string): ReadonlyArray<string> => {
   return words
 }
 
-/** A left-to-right parser. Throws `unread` on any token that does not fit. */
+/** A left-to-right parser. Throws `unread` on any token that does not fit, and `ambiguous` on an ambiguous phrase. */
 class Parser {
   private readonly tokens: ReadonlyArray<string>
   private at = 0
@@ -260,7 +264,7 @@ class Parser {
       const sign = this.sign(["+", "-", "*", "/", "mod"])
       if (sign === undefined) throw unread
       const right = this.joined(1)
-      if (right.isSpoken) throw unread
+      if (right.isSpoken) throw ambiguous
       left = { text: `(${left.text}) ${sign} ${right.text}`, value: operations[sign](left.value, right.value) }
     }
     return left
@@ -273,7 +277,7 @@ class Parser {
     for (let sign = this.sign(levels[level]!); sign !== undefined; sign = this.sign(levels[level]!)) {
       const isSpoken = level > 0 && /^[a-wyz]/.test(this.tokens[start]!)
       const right = this.joined(level + 1)
-      if (left.isOpen || right.isSpoken) throw unread
+      if (left.isOpen || right.isSpoken) throw ambiguous
       left = {
         text: `${left.text} ${sign} ${right.text}`,
         value: operations[sign](left.value, right.value),
@@ -287,21 +291,23 @@ class Parser {
 
   private signed(): Operand {
     if (!this.takes("-") && !this.takes("minus") && !this.takes("negative")) return this.powered()
-    const { isOpen, text, value } = this.signed()
+    const { isOpen, isSpoken, text, value } = this.signed()
+    if (isSpoken) throw ambiguous
     return { text: `-${text}`, value: value === undefined ? undefined : Exact.negate(value), isOpen }
   }
 
   private powered(): Operand {
     let base = this.operand()
     for (let found = this.postfix(); found !== undefined; found = this.postfix()) {
-      if (base.isOpen) throw unread
+      const isRepeated = found === product && this.tokens[this.at - 2] === "!"
+      if (base.isOpen || isRepeated) throw ambiguous
       base = { ...apply(found, base), isSpoken: /^[a-z]/.test(this.tokens[this.at - 1]!) }
     }
     const start = this.at
     if (this.sign(["^"]) === undefined) return base
     const isSpoken = /^[a-z]/.test(this.tokens[start]!)
     const exponent = this.signed()
-    if (base.isOpen || exponent.isOpen) throw unread
+    if (base.isOpen || exponent.isOpen) throw ambiguous
     const value = operations["^"](base.value, exponent.value)
     return { text: `${base.text}^${exponent.text}`, value, isSpoken, isOpen: isSpoken }
   }
@@ -382,9 +388,10 @@ class Parser {
       const left = this.signedNumber()
       if (this.takes(between)) {
         const right = this.signedNumber()
+        if (sign === "-" && isOpenDifference(left.value, right.value)) throw ambiguous
         return {
           text: `(${left.text} ${sign} ${right.text})`,
-          value: sign === "-" ? difference(left.value, right.value) : operations[sign](left.value, right.value),
+          value: operations[sign](left.value, right.value),
           isOpen: true
         }
       }
@@ -470,16 +477,25 @@ export const unknownWords = (text: string): ReadonlyArray<string> =>
 /** Maximum nesting depth of parentheses. */
 const mostBrackets = 100
 
-/** Parses a text that consists entirely of one expression. Returns `undefined` otherwise. */
-export const read = (text: string): Expression | undefined => {
+const parse = (text: string): Expression | "ambiguous" | undefined => {
   if (unknownWords(text).length > 0 || text.split("(").length > mostBrackets) return undefined
   try {
     return new Parser(text).whole()
   } catch (error) {
     if (error === unread) return undefined
+    if (error === ambiguous) return "ambiguous"
     throw error
   }
 }
+
+/** Parses a text that consists entirely of one expression with one meaning. Returns `undefined` otherwise. */
+export const read = (text: string): Expression | undefined => {
+  const found = parse(text)
+  return found === "ambiguous" ? undefined : found
+}
+
+/** Whether a text consists entirely of one expression that people understand differently. */
+export const isAmbiguous = (text: string): boolean => parse(text) === "ambiguous"
 
 /** Evaluates an expression in symbols. */
 export const evaluate = (text: string): Exact.Exact | undefined => read(text)?.value

@@ -4,6 +4,7 @@
  * question.
  */
 import * as Exact from "./exact.ts"
+import * as Letters from "./letters.ts"
 import { inFigures } from "./numerals.ts"
 
 /** An operation on an answer. */
@@ -44,7 +45,7 @@ const onNumber = (exact: (value: Exact.Exact) => Exact.Exact | undefined): Finis
   }
 })
 
-const onWord = (change: (value: string) => string): Finish => ({ on: "word", change })
+const onWord = (change: Finish["change"]): Finish => ({ on: "word", change })
 
 const toMultiple = (step: Exact.Exact | undefined, direction: Exact.Direction = "nearest"): Finish => ({
   ...onNumber((value) => (step === undefined ? undefined : Exact.toMultiple(value, step, direction))),
@@ -169,10 +170,10 @@ const calculation: ReadonlyArray<Clause> = [
   clause(`take the square root(?: of ${it})?`, () => onNumber((value) => Exact.rootOf(value, 2)))
 ]
 
-const removed: Readonly<Record<string, RegExp>> = {
-  vowels: /[aeiou]/gi,
-  consonants: /[b-df-hj-np-tv-z]/gi,
-  spaces: / /g
+const removed: Readonly<Record<string, Letters.Kind>> = {
+  vowels: Letters.isVowel,
+  consonants: Letters.isConsonant,
+  spaces: Letters.isSpace
 }
 const removing =
   "(?:remov(?:e|ing)|drop(?:ping)?|delet(?:e|ing)|omit(?:ting)?|strip|leav(?:e|ing) out|take out|without)"
@@ -181,13 +182,17 @@ const from = `(?: from ${it})?`
 
 const spelling: ReadonlyArray<Clause> = [
   clause(`${removing}${every} (vowels|consonants|spaces)${from}`, (what) =>
-    onWord((word) => word.replace(removed[what!.toLowerCase()]!, ""))
+    onWord((word) => Letters.without(word, removed[what!.toLowerCase()]!))
   ),
   clause(`${removing}${every} (?:letters? )?"?([a-z])"?(?:'s)?${from}`, (letter) =>
-    onWord((word) => word.replace(new RegExp(letter!, "gi"), ""))
+    onWord((word) => Letters.without(word, Letters.is(letter!)))
   ),
-  clause(`(?:remove|drop|delete) the first letter${from}`, () => onWord((word) => word.slice(1))),
-  clause(`(?:remove|drop|delete) the last letter${from}`, () => onWord((word) => word.slice(0, -1))),
+  clause(`(?:remove|drop|delete) the first letter${from}`, () =>
+    onWord((word) => Letters.characters(word).slice(1).join(""))
+  ),
+  clause(`(?:remove|drop|delete) the last letter${from}`, () =>
+    onWord((word) => Letters.characters(word).slice(0, -1).join(""))
+  ),
   clause(`${expressed}(?:in|to) (?:all )?(?:caps|capitals|capital letters|upper ?-?case(?: letters)?)`, () =>
     onWord((word) => word.toUpperCase())
   ),
@@ -234,7 +239,7 @@ const hint =
   /\d|["')]|\b(?:decimals?|places?|digits?|figures?|figs?|point|comma|number|integer|unit|whole|one|tens?|hundreds?|thousands?|millions?|tenths?|hundredths?|thousandths?|cents?|half|quarter|up|down|round(?:ed)?|it|this|that|answer|count|outcome|product|quotient|result|sum|total|value|binary|octal|hex\w*|form|format|notation|numerals?|system|doubled?|tripled?|trebled?|halved?|squared?|cubed?|negated?|root|percent|vowels|consonants|spaces|letters?|caps|capitals|case|[a-z]|zero|two|three|four|five|six|seven|eight|nine|eleven|twelve|\w+teen|\w+ty)$/i
 
 /** Trims spaces and punctuation from the end of a text. */
-const withoutEnd = (text: string): string => {
+export const withoutEnd = (text: string): string => {
   let end = text.length
   while (end > 0 && /[\s.?!,;:]/.test(text[end - 1]!)) end -= 1
   return text.slice(0, end)

@@ -12,6 +12,15 @@ import { inFigures } from "./numerals.ts"
 /** Returns the tool's result for an item in the warehouse, or `undefined` if it is not available yet. */
 export type LookUp = (article: string) => Stock | undefined
 
+/** A question, or a part of it, that people understand differently. */
+export class Ambiguous {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
 /** Reads the questions of one family and computes their answers. */
 export interface Solver {
   /** Whether a question belongs to the family. Fast, and does not load any libraries. */
@@ -20,6 +29,8 @@ export interface Solver {
   readonly solve: (question: string, habits: Habits, lookUp?: LookUp) => Promise<string | undefined>
   /** Returns the words that the solver does not understand, for a question that resembles the family. */
   readonly unread: (question: string) => ReadonlyArray<string> | undefined
+  /** Returns the ambiguous part of a question that is understood otherwise. */
+  readonly ambiguous: (question: string) => string | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -130,7 +141,7 @@ export interface Family<Read> {
   /**
    * Takes the parts of a text that it understands. Returns `undefined` if the text is not a question of this family.
    */
-  readonly read: (text: Text) => Read | undefined
+  readonly read: (text: Text) => Read | Ambiguous | undefined
   /** Returns the unknown words in text that `read` ignores. */
   readonly unread?: ((text: string) => ReadonlyArray<string>) | undefined
   /** Whether the text is a question only in combination with a final operation. */
@@ -145,7 +156,7 @@ interface Question<Read> {
   readonly finishes: ReadonlyArray<Finish>
 }
 
-type Attempt<Read> = Question<Read> | { readonly unread: ReadonlyArray<string> }
+type Attempt<Read> = Question<Read> | { readonly unread: ReadonlyArray<string> } | Ambiguous
 
 const answerDigits = 12
 const digitsBetween = 14
@@ -167,7 +178,7 @@ const waysToRead = (text: string): ReadonlyArray<Peeled> =>
   })
 
 const verbatim = remembering(waysToRead)
-const spelled = remembering((text) => waysToRead(plain(text).replace(/\s+/g, " ")))
+const spelled = remembering((text) => waysToRead(plain(text)))
 
 /** Creates a solver that answers a question only if it understands every word. */
 export const solver = <Read>({
@@ -182,20 +193,24 @@ export const solver = <Read>({
   const known = wordsOf(words)
   const ways = isVerbatim ? verbatim : spelled
 
-  const attempt = (core: string, finishes: ReadonlyArray<Finish>): Attempt<Read> | undefined => {
+  const attempt = (question: string, { core, finishes }: Peeled): Attempt<Read> | undefined => {
     const text = new Text(core)
     const found = read(text)
     if (found === undefined) return undefined
     const unread = unknownIn(text.left, known)
     if (unread.length > 0) return { unread }
-    const fits = finishes.every(({ isLoose, on }) => on === kind(found) && isLoose === undefined)
-    return fits && !(finishes.length === 0 && isIncomplete(found)) ? { read: found, finishes } : undefined
+    if (found instanceof Ambiguous) return found
+    if (finishes.some(({ on }) => on !== kind(found)) || (finishes.length === 0 && isIncomplete(found)))
+      return undefined
+    return finishes.some(({ isLoose }) => isLoose !== undefined)
+      ? new Ambiguous(question.trim())
+      : { read: found, finishes }
   }
 
   const attempts = function* (question: string): Generator<Attempt<Read>> {
     if (isDocument(question)) return
-    for (const { core, finishes } of ways(question)) {
-      const found = attempt(core, finishes)
+    for (const way of ways(question)) {
+      const found = attempt(question, way)
       if (found !== undefined) yield found
     }
   }
@@ -217,6 +232,10 @@ export const solver = <Read>({
         )
       return left.sort((one, other) => one.length - other.length)[0]
     },
+    ambiguous: (question) => {
+      for (const found of attempts(question)) if (found instanceof Ambiguous) return found.text
+      return undefined
+    },
     solve: async (question, habits, lookUp = () => undefined) => {
       const found = understood(question)
       if (found === undefined) return undefined
@@ -237,16 +256,23 @@ export const solver = <Read>({
 // Spelling
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Normalizes symbols, quotes and numbers: `4,812 × 37 − 1` becomes `4812 * 37 - 1`. */
+/** Normalizes symbols, quotes, spaces and numbers, except in quotations: `4,812 × 37 − 1` becomes `4812 * 37 - 1`. */
 export const plain = (text: string): string =>
+  text
+    .replace(/[“”]/g, '"')
+    .split(/("[^"]*")/)
+    .map((piece, index) => (index % 2 === 1 ? piece : withPlainSymbols(piece)))
+    .join("")
+
+const withPlainSymbols = (text: string): string =>
   text
     .replace(/[−–]/g, "-")
     .replace(/[×·]/g, "*")
     .replace(/÷/g, "/")
     .replace(/²/g, "^2")
-    .replace(/[“”]/g, '"')
     .replace(/[‘’]/g, "'")
     .replace(/(?<=\d),(?=\d{3}(?!\d))/g, "")
+    .replace(/\s+/g, " ")
 
 const decimals =
   /(?:[,.;?!]\s*)?(?:\b(?:please )?round(?:ed)?(?: (?:it|the answer|your answer|the result))?(?: off)? )?\bto (?:the nearest (whole number|integer|unit)|(one|two|three|four|\d) decimal (?:places?|digits?))\b/i

@@ -1,7 +1,7 @@
 /** Reads lists of numbers and the requested statistic, and computes it. */
 import type { Habits } from "../Habits.ts"
 import { withAlgebra } from "./nerdamer.ts"
-import { decimalsAsked, shown, solver, type Text } from "./reading.ts"
+import { Ambiguous, decimalsAsked, shown, solver, type Text } from "./reading.ts"
 
 type Measure = "mean" | "median" | "mode" | "range" | "deviation" | "sample deviation"
 
@@ -93,9 +93,17 @@ const readSorted = (text: Text): Read | undefined => {
   return values === undefined ? undefined : { type: "sorted", values, isDescending }
 }
 
+/** Whether one value is more frequent than every other value. */
+const hasMode = (values: ReadonlyArray<string>): boolean => {
+  const counts = new Map<number, number>()
+  for (const value of values) counts.set(Number(value), (counts.get(Number(value)) ?? 0) + 1)
+  const [first = 0, second = 0] = [...counts.values()].sort((left, right) => right - left)
+  return first > second
+}
+
 const added = new RegExp(`\\badd (${number}) to the list\\b`, "i")
 
-const read = (text: Text): Read | undefined => {
+const read = (text: Text): Read | Ambiguous | undefined => {
   if (text.has(/```|"/)) return undefined
   const decimals = decimalsAsked(text)
   const groups = readGroups(text, decimals)
@@ -108,6 +116,8 @@ const read = (text: Text): Read | undefined => {
   const listedValues = takeValues(text)
   const values = left === undefined || listedValues === undefined ? listedValues : without(listedValues, left)
   if (values === undefined) return undefined
+  if (found[1] === "mode" && !hasMode(extra === undefined ? values : [...values, extra]))
+    return new Ambiguous(`the mode of ${values.join(", ")}`)
   return { type: "list", measure: found[1], values: extra === undefined ? values : [...values, extra], decimals }
 }
 
@@ -139,21 +149,12 @@ const together = (groups: ReadonlyArray<readonly [string, string]>, habits: Habi
 const inOrder = (values: ReadonlyArray<string>, isDescending: boolean): string =>
   values.toSorted((left, right) => (isDescending ? -1 : 1) * (Number(left) - Number(right))).join(", ")
 
-/** Whether one value is more frequent than every other value. */
-const hasMode = (values: ReadonlyArray<string>): boolean => {
-  const counts = new Map<number, number>()
-  for (const value of values) counts.set(Number(value), (counts.get(Number(value)) ?? 0) + 1)
-  const [first = 0, second = 0] = [...counts.values()].sort((left, right) => right - left)
-  return first > second
-}
-
 export const statistics = solver<Read>({
   words: "in of these those this numbers values data their list new given following for",
   read,
   kind: ({ type }) => (type === "sorted" ? undefined : "number"),
   solve: async (asked, { digits, habits }) => {
     if (asked.type === "sorted") return inOrder(asked.values, asked.isDescending)
-    if (asked.type === "list" && asked.measure === "mode" && !hasMode(asked.values)) return undefined
     const expression =
       asked.type === "groups" ? together(asked.groups, habits) : expressionFor(asked.measure, asked.values, habits)
     const value = await withAlgebra((algebra) => Number(algebra(expression).evaluate().text("decimals")))

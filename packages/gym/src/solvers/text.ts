@@ -1,9 +1,15 @@
 /** Reads and answers questions about letters, words and digits. */
 import type { Habits } from "../Habits.ts"
-import { solver, type Text } from "./reading.ts"
+import * as Letters from "./letters.ts"
+import { Ambiguous, solver, type Text } from "./reading.ts"
 
 type Read =
-  | { readonly type: "count"; readonly what: RegExp; readonly subject: string; readonly ignored: RegExp | undefined }
+  | {
+      readonly type: "count"
+      readonly what: Letters.Kind
+      readonly subject: string
+      readonly ignored: Letters.Kind | undefined
+    }
   | { readonly type: "count-words"; readonly subject: string }
   | { readonly type: "nth-word"; readonly nth: number; readonly sorted: boolean; readonly subject: string }
   | { readonly type: "nth-letter"; readonly nth: number; readonly subject: string }
@@ -11,10 +17,10 @@ type Read =
       readonly type: "reverse"
       readonly subject: string
       readonly isLower: boolean
-      readonly ignored: RegExp | undefined
+      readonly ignored: Letters.Kind | undefined
     }
   | { readonly type: "case"; readonly isLower: boolean; readonly subject: string }
-  | { readonly type: "strip"; readonly removed: RegExp; readonly subject: string }
+  | { readonly type: "strip"; readonly removed: Letters.Kind; readonly subject: string }
   | { readonly type: "palindrome"; readonly subject: string }
   | { readonly type: "join"; readonly end: "first" | "last"; readonly subject: string }
   | { readonly type: "count-digits"; readonly digit: string | undefined; readonly subject: string }
@@ -45,7 +51,7 @@ const readDigits = (text: Text): Read | undefined => {
 // -------------------------------------------------------------------------------------------------------------------
 
 const nthNames = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
-const nth = `(\\d+(?:st|nd|rd|th)|last|${nthNames.join("|")})`
+const nth = `([1-9]\\d*(?:st|nd|rd|th)|last|${nthNames.join("|")})`
 
 /** Returns a position, counted from 1; 0 is the last one. */
 const nthOf = (text: string): number => {
@@ -82,20 +88,20 @@ const takeSubject = (text: Text, most: "one" | "several" = "several"): string | 
 }
 
 const ignoring = "(?:not counting|not including|excluding|without|ignoring|leaving out|except(?: for)?)"
-const ignorable: ReadonlyArray<readonly [pattern: string, what: (letter: string) => RegExp]> = [
-  ["(?:spaces|blanks)", () => /\s/g],
-  ["vowels", () => /[aeiou]/gi],
-  ["consonants", () => /[b-df-hj-np-tv-z]/gi],
-  [`(?:letters? )?"?([a-z])"?(?:'s)?`, (letter) => new RegExp(letter, "gi")]
+const ignorable: ReadonlyArray<readonly [pattern: string, what: (letter: string) => Letters.Kind]> = [
+  ["(?:spaces|blanks)", () => Letters.isSpace],
+  ["vowels", () => Letters.isVowel],
+  ["consonants", () => Letters.isConsonant],
+  [`(?:letters? )?"?(\\p{L})"?(?:'s)?`, Letters.is]
 ]
 
 const ignorables = ignorable.map(
   ([pattern, what]) =>
-    [new RegExp(`[,(]? ?\\b${ignoring} (?:the |any |all )?(?:the )?${pattern}(?![a-z'])\\)?`, "i"), what] as const
+    [new RegExp(`[,(]? ?\\b${ignoring} (?:the |any |all )?(?:the )?${pattern}(?![\\p{L}'])\\)?`, "iu"), what] as const
 )
 
 /** Takes the description of characters to ignore. */
-const takeIgnored = (text: Text): RegExp | undefined => {
+const takeIgnored = (text: Text): Letters.Kind | undefined => {
   for (const [pattern, what] of ignorables) {
     const found = text.take(pattern)
     if (found !== undefined) return what(found[1] ?? "")
@@ -106,15 +112,15 @@ const takeIgnored = (text: Text): RegExp | undefined => {
 const counting = /\b(?:how many times|how many|how often|count|the number of)\b/i
 
 /** Things that can be counted, with their patterns. */
-const counted: ReadonlyArray<readonly [RegExp, (letter: string) => RegExp]> = [
-  [/(?<=\bdoes )"([a-z])"(?= (?:appear|occur)\b)/i, (letter) => new RegExp(letter, "gi")],
-  [/(?<=\uE000 )"?([a-z])"?(?= (?:are there |are )?in\b)/i, (letter) => new RegExp(letter, "gi")],
-  [/\bletter "?([a-z])"?(?![a-z'"])/i, (letter) => new RegExp(letter, "gi")],
-  [/(?<![a-z])"?([a-z])"?'s(?![a-z])/i, (letter) => new RegExp(letter, "gi")],
-  [/\bvowels\b(?: \(a, e, i, o, u\))?/i, () => /[aeiou]/gi],
-  [/\bconsonants\b/i, () => /[b-df-hj-np-tv-z]/gi],
-  [/\b(?:capitals|capital letters|upper-?case letters)\b(?! included)/i, () => /[A-Z]/g],
-  [/\bletters\b/i, () => /[a-z]/gi]
+const counted: ReadonlyArray<readonly [RegExp, (letter: string) => Letters.Kind]> = [
+  [/(?<=\bdoes )"(\p{L})"(?= (?:appear|occur)\b)/iu, Letters.is],
+  [/(?<=\uE000 )"?(\p{L})"?(?= (?:are there |are )?in\b)/iu, Letters.is],
+  [/\bletter "?(\p{L})"?(?![\p{L}'"])/iu, Letters.is],
+  [/(?<!\p{L})"?(\p{L})"?'s(?!\p{L})/iu, Letters.is],
+  [/\bvowels\b(?: \(a, e, i, o, u\))?/i, () => Letters.isVowel],
+  [/\bconsonants\b/i, () => Letters.isConsonant],
+  [/\b(?:capitals|capital letters|upper-?case letters)\b(?! included)/i, () => Letters.isCapital],
+  [/\bletters\b/i, () => Letters.isLetter]
 ]
 
 /** Matches phrases that say capitals count, which is already the default. */
@@ -177,7 +183,7 @@ const readPalindrome = (text: Text): Read | undefined => {
 const strippables = ignorable.map(
   ([pattern, what]) =>
     [
-      new RegExp(`\\b(?:remove|delete|drop|strip) (?:all )?(?:the )?${pattern} (?:from|in|out of) ${named}`, "i"),
+      new RegExp(`\\b(?:remove|delete|drop|strip) (?:all )?(?:the )?${pattern} (?:from|in|out of) ${named}`, "iu"),
       what
     ] as const
 )
@@ -221,13 +227,30 @@ const readNth = (text: Text): Read | undefined => {
   return subject === undefined ? undefined : { type: "nth-word", nth: nthOf(place![1]!), sorted, subject }
 }
 
-const read = (text: Text): Read | undefined => {
+const read = (text: Text): Read | Ambiguous | undefined => {
   if (text.has(/```|\btrue or false\b/i)) return undefined
-  return (
+  const found =
     readDigits(text) ??
     firstOf(text, [readJoin, readNth, readCount, readStripped, readCase, readPalindrome, readReversed])
-  )
+  return found === undefined || isClear(found) ? found : new Ambiguous(found.subject)
 }
+
+/** Returns the kinds of characters that are counted or left out. */
+const kindsIn = (read: Read): ReadonlyArray<Letters.Kind> => {
+  if (read.type === "strip") return [read.removed]
+  if (read.type !== "count" && read.type !== "reverse") return []
+  return [...(read.type === "count" ? [read.what] : []), ...(read.ignored === undefined ? [] : [read.ignored])]
+}
+
+const isPalindrome = (text: string): boolean => {
+  const letters = Letters.characters(text.toLowerCase()).filter((character) => /^[\p{L}\p{N}]/u.test(character))
+  return letters.join("") === letters.toReversed().join("")
+}
+
+const isClear = (read: Read): boolean =>
+  read.type === "palindrome"
+    ? isPalindrome(read.subject) === isPalindrome(Letters.base(read.subject))
+    : kindsIn(read).every((kind) => Letters.isClear(kind, read.subject))
 
 /** Returns the first reading that succeeds. Failed readers must not take anything. */
 const firstOf = (text: Text, readers: ReadonlyArray<(text: Text) => Read | undefined>): Read | undefined => {
@@ -244,38 +267,46 @@ const firstOf = (text: Text, readers: ReadonlyArray<(text: Text) => Read | undef
 // Answers
 // -------------------------------------------------------------------------------------------------------------------
 
-const count = (text: string, pattern: RegExp): string => String(text.match(pattern)?.length ?? 0)
+const without = (text: string, ignored: Letters.Kind | undefined): string =>
+  ignored === undefined ? text : (Letters.without(text, ignored) ?? text)
 
-const without = (text: string, ignored: RegExp | undefined): string =>
-  ignored === undefined ? text : text.replace(ignored, "")
+/** Returns the words of a text, without the punctuation around them. */
+const wordsIn = (text: string): ReadonlyArray<string> =>
+  text
+    .split(/\s/)
+    .map((word) => word.replace(/^\p{P}+|(?<!\p{P})\p{P}+$/gu, ""))
+    .filter((word) => /[\p{L}\p{N}]/u.test(word))
 
 const answer = (read: Read, habits: Habits): string | undefined => {
-  const words = read.subject.split(" ").slice(0, habits.wordsRead ?? Number.POSITIVE_INFINITY)
-  const whole = words.join(" ")
+  const all = habits.wordsRead === undefined
+  const whole = all ? read.subject : read.subject.split(" ").slice(0, habits.wordsRead).join(" ")
+  const words = wordsIn(whole)
+  const lettersIn = (text: string) => Letters.characters(text).filter(Letters.isLetter)
   switch (read.type) {
-    case "count":
-      return count(without(habits.overlooksCapitals ? whole.replace(/[A-Z]/g, "") : whole, read.ignored), read.what)
+    case "count": {
+      const seen = habits.overlooksCapitals ? whole.replace(/\p{Lu}/gu, "") : whole
+      return String(Letters.count(without(seen, read.ignored), read.what))
+    }
     case "count-words":
       return String(words.length)
     case "reverse": {
-      const reversed = [...without(whole, read.ignored)].reverse().join("")
-      return (read.isLower ? reversed.toLowerCase() : reversed).replace(/^0+(?=\d)/, "")
+      const reversed = Letters.reversed(without(whole, read.ignored))
+      const shown = read.isLower ? reversed.toLowerCase() : reversed
+      return /^\d+$/.test(whole) ? shown.replace(/^0+(?=\d)/, "") : shown
     }
     case "case":
       return read.isLower ? whole.toLowerCase() : whole.toUpperCase()
     case "strip":
       return without(whole, read.removed)
-    case "palindrome": {
-      const letters = [...whole.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "")]
-      return letters.join("") === letters.toReversed().join("") ? "yes" : "no"
-    }
+    case "palindrome":
+      return isPalindrome(whole) ? "yes" : "no"
     case "join":
-      return words.map((word) => word.at(read.end === "first" ? 0 : -1)).join("")
+      return words.map((word) => lettersIn(word).at(read.end === "first" ? 0 : -1) ?? "").join("")
     case "nth-letter":
-      return whole.replace(/[^a-z]/gi, "").at(read.nth - 1)
+      return lettersIn(whole).at(read.nth - 1)
     case "nth-word":
-      return (read.sorted ? words.slice().sort((left, right) => (left < right ? -1 : 1)) : words).at(
-        Math.min(read.nth, habits.wordsRead === undefined ? Number.POSITIVE_INFINITY : words.length) - 1
+      return (read.sorted ? words.toSorted(new Intl.Collator("en").compare) : words).at(
+        Math.min(read.nth, all ? Number.POSITIVE_INFINITY : words.length) - 1
       )
     case "count-digits":
       return String([...read.subject].filter((digit) => read.digit === undefined || digit === read.digit).length)
