@@ -13,6 +13,7 @@ import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
 import type { Config } from "../config.ts"
 import { parseAge } from "../invocation/flags.ts"
+import * as Habits from "../invocation/Habits.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Schema
@@ -237,24 +238,17 @@ const sentence = (message: string) =>
 const keysOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
   SchemaAST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => String(name)) : []
 
-/** Maps settings that users often put at the top level to their actual location: a group, or a flag. */
-const elsewhere: ReadonlyMap<string, string> = new Map([
-  ...(["budget", "worker", "retry"] as const).flatMap((group) =>
+/** Maps settings that users often put at the top level to their group. */
+const elsewhere: ReadonlyMap<string, string> = new Map(
+  (["budget", "worker", "retry"] as const).flatMap((group) =>
     keysOf(RunSettings.fields[group].ast).map((key) => [key, `${group}.${key}`] as const)
-  ),
-  ["aliases", "serve.aliases"],
-  ["content", "serve.content"],
-  ["database", "serve.database"],
-  ["maxCost", "budget.costUsd"],
-  ["timeout", "budget.durationMillis"],
-  ["workers", "pool"],
-  ["models", "pool"]
-])
+  )
+)
 
 /** Returns the setting that an unknown key probably refers to. */
 const meantBy = (keys: ReadonlyArray<PropertyKey>, known: ReadonlyArray<string>): string | undefined => {
   const key = String(keys.at(-1))
-  const moved = keys.length > 1 ? undefined : elsewhere.get(key)
+  const moved = keys.length > 1 ? undefined : (elsewhere.get(key) ?? Habits.setting(key))
   if (moved !== undefined) return moved
   const here = Nearest.nearest(key, known)
   if (here !== undefined) return pathText([...keys.slice(0, -1), here])

@@ -1,6 +1,7 @@
 /** Words the errors of a command line: unknown flags and subcommands, missing and invalid values. */
 import type * as CliError from "effect/cli/CliError"
 import type { HelpDoc } from "effect/cli/HelpDoc"
+import * as Habits from "./Habits.ts"
 
 /** Descriptions of values by the parser, and the words for them. */
 const expectations: Readonly<Record<string, string>> = {
@@ -10,6 +11,17 @@ const expectations: Readonly<Record<string, string>> = {
 
 const meant = (suggestions: ReadonlyArray<string>): string =>
   suggestions.length === 0 ? "" : ` Did you mean ${suggestions.join(" or ")}?`
+
+/** Returns the flag that the command has for a name in other programs. */
+const habitualFlags = (option: string, { flags }: HelpDoc): ReadonlyArray<string> => {
+  const known = Habits.flag(option.replace(/^-+/, ""))
+  return flags.some(({ name }) => name === known) ? [`--${known}`] : []
+}
+
+const habitualCommands = (name: string, parent: string): ReadonlyArray<string> => {
+  const known = parent === "divisi" ? Habits.subcommand(name) : undefined
+  return known === undefined ? [] : [known]
+}
 
 /** Lists the subcommands, unless there are so many that only the help shows them. */
 const subcommandsOf = ({ subcommands = [] }: HelpDoc): string => {
@@ -25,12 +37,15 @@ const ownOf = ({ description, flags, subcommands = [] }: HelpDoc, command: strin
 
 const textOf = (error: CliError.CliError, doc: HelpDoc): string => {
   switch (error._tag) {
-    case "UnrecognizedOption":
-      return `Unknown flag ${error.option}.${meant(error.suggestions)}`
+    case "UnrecognizedOption": {
+      const habits = habitualFlags(error.option, doc)
+      return `Unknown flag ${error.option}.${meant(habits.length > 0 ? habits : error.suggestions)}`
+    }
     case "UnknownSubcommand": {
       const command = error.parent?.join(" ") ?? "divisi"
       const start = `Unknown subcommand "${error.subcommand}" of ${command}.`
-      return `${start}${meant(error.suggestions)}${subcommandsOf(doc)}${ownOf(doc, command)}`
+      const habits = habitualCommands(error.subcommand, command)
+      return `${start}${meant(habits.length > 0 ? habits : error.suggestions)}${subcommandsOf(doc)}${ownOf(doc, command)}`
     }
     case "InvalidValue": {
       const count = /^(\d+) occurrences$/.exec(error.value)?.[1]

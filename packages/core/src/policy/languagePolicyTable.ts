@@ -30,5 +30,8 @@ export const languagePolicyTable = Options.table(
     resamples: Options.whole(0),
     fallback: Options.madeBy("a policy, such as single(0)", "propose")
   } satisfies Options.ShapeOf<LanguagePolicy.Options>,
-  { required: ["model"] }
+  {
+    required: ["model"],
+    called: Options.aliases({ model: "llm worker planner agent", fallback: "default backup", resamples: "maxRetries" })
+  }
 )

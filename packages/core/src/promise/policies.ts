@@ -64,11 +64,14 @@ export interface PolicyOptions {
   readonly recursion?: number | undefined
 }
 
-const options: Options.ShapeOf<PolicyOptions> = {
-  checks: checksRow,
-  recursion: Options.countOrInfinity,
-  revise: Options.aFunction
-}
+const options = Options.table(
+  {
+    checks: checksRow,
+    recursion: Options.countOrInfinity,
+    revise: Options.aFunction
+  } satisfies Options.ShapeOf<PolicyOptions>,
+  { called: Options.aliases({ checks: "guardrails validators", recursion: "maxRounds" }) }
+)
 
 /**
  * Creates a policy from a sync or async function that returns a workflow.

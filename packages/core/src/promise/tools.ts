@@ -39,10 +39,10 @@ const table = /* @__PURE__ */ (() =>
       required: ["name", "input"],
       called: Options.aliases({
         name: "id title toolName",
-        description: "prompt system instructions",
+        description: "prompt system instructions docstring",
         input: "parameters inputSchema schema args argsSchema params",
-        execute: "run handler func fn call invoke callback",
-        needsApproval: "requireApproval confirm",
+        execute: "run handler func function fn call invoke callback coroutine onInvokeTool",
+        needsApproval: "requireApproval requiresConfirmation approvalMode confirm",
         timeoutMillis: "timeout timeoutMs",
         maxResultCharacters: "maxTokens",
         "execute: (input) => …": "messages"

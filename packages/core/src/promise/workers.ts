@@ -72,21 +72,22 @@ const shape = {
 
 /** Option names used by other libraries, by the names used here. */
 const called = Options.aliases({
-  id: "name model",
-  instructions: "prompt system systemPrompt",
-  answer: "execute run generate handler call invoke fn func ask respond",
+  id: "name model modelId agentId",
+  description: "role goal backstory handoffDescription",
+  instructions: "prompt system systemPrompt systemMessage",
+  answer: "execute run generate doGenerate handler call acall invoke forward fn func ask respond reply",
   "answer: ({ messages }) => …": "messages input question",
-  maxOutputTokens: "maxTokens",
-  pricing: "price cost",
-  "limits: { contextTokens }": "contextWindow maxInputTokens",
+  maxOutputTokens: "maxTokens maxCompletionTokens",
+  pricing: "price prices cost inputCostPerToken costPerToken",
+  "limits: { contextTokens }": "contextWindow contextLength maxInputTokens",
   settings: "parameters",
   provider: "vendor",
-  "tools of conduct": "tools",
-  "output of conduct": "schema output responseFormat",
+  "tools of conduct": "tools toolsets functions",
+  "output of conduct": "schema output outputType responseFormat structuredOutput",
   "worker: { timeoutMillis } of conduct": "timeout timeoutMs timeoutMillis",
   "worker: { temperature } of conduct": "temperature",
   "retry: { maxAttempts } of conduct": "maxRetries retries",
-  "openai(model, { apiKey }) instead of worker": "apiKey baseURL"
+  "openai(model, { apiKey }) instead of worker": "apiKey baseURL apiBase"
 })
 
 const table = Options.table(shape, { required: ["id", "answer"], called })
