@@ -15,8 +15,11 @@ describe("divisi chat on a pipe", () => {
   })
 
   it("takes a line that begins with a slash for a question", async () => {
-    const { output } = await divisi(chatting, { input: "/cost of bread\n" })
-    assert.match(output, /now: \/cost of bread\n$/)
+    const { errors, output } = await divisi(chatting, { input: "/cost of bread\nAnd /cost?\n" })
+    assert.match(output, /now: \/cost of bread\n.*now: And \/cost\?\n$/)
+    const note = 'Sending "/cost of bread" as a question: commands need a terminal.\n'
+    assert.strictEqual(errors.split("as a question").length, 2)
+    assert.include(errors, note)
   })
 
   it("never pays more for all turns together than it may, and ends where one has no answer", async () => {

@@ -7,6 +7,7 @@ import { OpenAiChat, Script, WireServer } from "@divisi/testkit/providers"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Found from "../src/init/Found.ts"
+import * as Init from "../src/init/Init.ts"
 import * as Project from "../src/init/Project.ts"
 import * as Team from "../src/init/Team.ts"
 import * as Clone from "../src/invocation/Clone.ts"
@@ -55,6 +56,28 @@ it("names the Node of the clone if the user's own is too old", () => {
   assert.strictEqual(Clone.nodeFor(folder, brought), path.join("..", ".divisi/node24/node_modules/node/bin/node"))
   assert.match(Clone.nodeFor(path.resolve("/app"), brought.replace("clone", "my clone")), /^".+"$/)
   assert.strictEqual(Clone.nodeFor(folder, path.resolve("/usr/bin/node")), "node")
+})
+
+describe("the next steps of divisi init", () => {
+  const next = ["../.divisi/node first.mts", 'node ../bin/divisi.js run "a question"']
+  const enter = ["cd app"]
+
+  it("enter the folder once, before the installation, and explain the Node of a clone", () =>
+    assert.deepStrictEqual(Init.nextLines({ enter, install: "npm install a.tgz", next, ownsNode: false }), [
+      "Install the packages:",
+      "  cd app",
+      "  npm install a.tgz",
+      "The script needs Node 22.19 or newer, and yours is older. The command below uses this clone's Node.",
+      "Then:",
+      ...next.map((line) => `  ${line}`)
+    ]))
+
+  it("enter the folder first once the packages are installed", () =>
+    assert.deepStrictEqual(Init.nextLines({ enter, install: undefined, next, ownsNode: true }), [
+      "Then:",
+      "  cd app",
+      ...next.map((line) => `  ${line}`)
+    ]))
 })
 
 describe("what divisi init writes", () => {

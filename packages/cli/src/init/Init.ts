@@ -211,6 +211,26 @@ const foundLines = (found: ReadonlyArray<Found.Found>): ReadonlyArray<string> =>
         return `Found ${vendor}: ${because}${todo}`
       })
 
+interface NextSteps {
+  /** The command that enters the folder, unless it is the current one. */
+  readonly enter: ReadonlyArray<string>
+  /** The command that installs the packages, unless they are installed. */
+  readonly install: string | undefined
+  readonly next: ReadonlyArray<string>
+  /** Whether the user's own Node runs the script, not that of a clone. */
+  readonly ownsNode: boolean
+}
+
+/** Returns the lines with the commands to run next. */
+export const nextLines = ({ enter, install, next, ownsNode }: NextSteps): ReadonlyArray<string> => [
+  ...(install === undefined ? [] : ["Install the packages:", ...[...enter, install].map((line) => `  ${line}`)]),
+  ...(ownsNode
+    ? []
+    : ["The script needs Node 22.19 or newer, and yours is older. The command below uses this clone's Node."]),
+  "Then:",
+  ...[...(install === undefined ? enter : []), ...next].map((line) => `  ${line}`)
+]
+
 /** Detects models, writes the project files and prints the next steps. */
 export const init = Effect.fnUntraced(function* (
   input: InitInput
@@ -267,11 +287,6 @@ export const init = Effect.fnUntraced(function* (
           "To use real models, set an API key such as OPENAI_API_KEY or start a server such as Ollama. Then run divisi init --force."
         ]
       : []),
-    ...(isInstalling ? [] : ["Install the packages:", ...[...enter, command.join(" ")].map((line) => `  ${line}`)]),
-    ...(node === "node"
-      ? []
-      : ["The script needs Node 22.19 or newer, and yours is older. The command below uses this clone's Node."]),
-    "Then:",
-    ...[...(isInstalling ? enter : []), ...next].map((line) => `  ${line}`)
+    ...nextLines({ enter, install: isInstalling ? undefined : command.join(" "), next, ownsNode: node === "node" })
   )
 })
