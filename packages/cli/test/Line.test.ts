@@ -70,5 +70,8 @@ describe("Format", () => {
 
   it("writes counts with their noun", () => {
     assert.deepStrictEqual([Format.count(1, "call"), Format.count(1204, "token")], ["1 call", "1,204 tokens"])
+    for (const value of [0, 7, 999, 1000, 12_345, 999_999, 1_234_567, -1, -999, -1000, Number.MAX_SAFE_INTEGER]) {
+      assert.strictEqual(Format.integer(value), value.toLocaleString("en-US"))
+    }
   })
 })

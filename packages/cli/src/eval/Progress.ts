@@ -10,7 +10,7 @@ import * as View from "../view/View.ts"
 export const describe = (progress: Evaluation.Progress, isPlay = false): string => {
   const { done, leftMillis, missing, moneyLeftUsd, paidUsd, planned, resumed } = progress
   return [
-    `${done.toLocaleString("en-US")} of ${Format.count(planned, "sample")}`,
+    `${Format.integer(done)} of ${Format.count(planned, "sample")}`,
     ...(done === resumed && resumed > 0 ? ["resumed"] : []),
     ...(leftMillis === undefined || done === planned ? [] : [`${Format.duration(leftMillis)} left`]),
     isPlay ? Format.cost(paidUsd, isPlay) : `${Format.cost(paidUsd)} paid`,

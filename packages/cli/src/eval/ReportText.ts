@@ -155,7 +155,7 @@ export const text = (
     ...(status === "complete"
       ? [`${Format.count(samples, "sample")}, ${paid(report)}`]
       : [
-          `stopped: ${samples.toLocaleString("en-US")} of ${Format.count(planned, "sample")}, ${paid(report)}; to continue, run the same command again with a higher limit`
+          `stopped: ${Format.integer(samples)} of ${Format.count(planned, "sample")}, ${paid(report)}; to continue, run the same command again with a higher limit`
         ]),
     ...comparisons(report, columns),
     ...verdicts(report, columns)

@@ -20,7 +20,7 @@ const perTask = ({ costUsd, tasks }: Figures): number => (tasks === 0 ? 0 : cost
 export const one = (report: Figures, gaps: Gaps): string =>
   [
     `policy    ${report.policy}`,
-    `tasks     ${report.tasks.toLocaleString("en-US")}`,
+    `tasks     ${Format.integer(report.tasks)}`,
     `accuracy  ${accuracy(report)}`,
     `cost      ${Format.cost(report.costUsd, report.isPlay)}, ${Format.cost(perTask(report), report.isPlay)} per task`,
     `steps     ${report.meanSteps.toFixed(2)} per task`,

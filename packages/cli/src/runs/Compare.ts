@@ -38,8 +38,8 @@ const figureRows = (sides: ReadonlyArray<Side>): ReadonlyArray<ReadonlyArray<str
     row("cost", ({ costUsd, isPlay }) => (costUsd === undefined ? "unknown" : Format.cost(costUsd, isPlay))),
     row("time", ({ millis }) => Format.duration(millis)),
     row("calls", ({ calls }) => `${calls}`),
-    row("tokens in", ({ inputTokens }) => inputTokens.toLocaleString("en-US")),
-    row("tokens out", ({ outputTokens }) => outputTokens.toLocaleString("en-US")),
+    row("tokens in", ({ inputTokens }) => Format.integer(inputTokens)),
+    row("tokens out", ({ outputTokens }) => Format.integer(outputTokens)),
     row("steps", ({ steps }) => `${steps}`)
   ]
 }

