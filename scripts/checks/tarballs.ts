@@ -2,6 +2,7 @@
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
 import { closure, type Member, packages, root } from "../setup/workspace.mjs"
@@ -41,33 +42,30 @@ export const pack = async (): Promise<ReadonlyArray<Member>> => {
   return members
 }
 
-const publintProblems = async (member: Member): Promise<ReadonlyArray<string>> => {
-  const tarball = new Uint8Array(fs.readFileSync(tarballOf(member))).buffer
-  const { messages, pkg } = await publint({ pack: { tarball }, strict: true })
+const publintProblems = async (member: Member, data: Uint8Array<ArrayBuffer>): Promise<ReadonlyArray<string>> => {
+  const { messages, pkg } = await publint({ pack: { tarball: data.buffer }, strict: true })
   return messages
     .filter(({ type }) => type !== "suggestion")
     .map((message) => `${member.manifest.name}: publint: ${formatMessage(message, pkg, { color: false })}`)
 }
 
-const typesProblems = async (member: Member): Promise<ReadonlyArray<string>> => {
-  const command = [
-    process.execPath,
-    path.join(root, "node_modules/@arethetypeswrong/cli/dist/index.js"),
-    tarballOf(member),
-    "--profile",
-    "esm-only",
-    "--format",
-    "ascii",
-    "--no-emoji",
-    "--no-color"
-  ]
-  const { code, output } = await run(command, { cwd: root })
-  return code === 0 ? [] : [`${member.manifest.name}: arethetypeswrong:\n${output}`]
+/** Ways to resolve a package that only CommonJS uses. */
+const commonJs = ["node10", "node16-cjs"]
+
+const typesProblems = async (member: Member, data: Uint8Array): Promise<ReadonlyArray<string>> => {
+  const analysis = await checkPackage(createPackageFromTarballData(data))
+  if (!analysis.types) return [`${member.manifest.name}: arethetypeswrong: the package has no types.`]
+  return analysis.problems
+    .filter((problem) => !("resolutionKind" in problem && commonJs.includes(problem.resolutionKind)))
+    .map((problem) => `${member.manifest.name}: arethetypeswrong: ${JSON.stringify(problem)}`)
 }
 
 /** Packs every published package and lints the tarballs. Counts two checks per package. */
 export const check = async (): Promise<Report> => {
   const found: Array<ReadonlyArray<string>> = []
-  for (const member of await pack()) found.push(await publintProblems(member), await typesProblems(member))
+  for (const member of await pack()) {
+    const data = new Uint8Array(fs.readFileSync(tarballOf(member)))
+    found.push(await publintProblems(member, data), await typesProblems(member, data))
+  }
   return { passed: found.filter((problems) => problems.length === 0).length, problems: found.flat() }
 }
