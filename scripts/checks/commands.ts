@@ -46,37 +46,49 @@ const pages = () =>
 const divisi = (args: ReadonlyArray<string>): Promise<Finished> =>
   run([path.join(home, "bin/divisi"), ...args], { cwd: home, env: environment() })
 
-const helps = new Map<string, Promise<string>>()
-const help = (words: ReadonlyArray<string>): Promise<string> => {
-  const name = words.join(" ")
-  const known = helps.get(name) ?? divisi(["help", ...words]).then(({ output }) => output)
-  helps.set(name, known)
-  return known
+interface Described {
+  readonly name: string
+  readonly flags: ReadonlyArray<{
+    readonly name: string
+    readonly aliases: ReadonlyArray<string>
+    readonly type: { readonly _tag: string }
+    readonly negation?: string | false
+  }>
+  readonly subcommands: ReadonlyArray<Described>
 }
 
-/** Returns the help of the called command. The words after the command are files and questions. */
-const helpOf = async (words: ReadonlyArray<string>): Promise<{ readonly known: boolean; readonly text: string }> => {
-  const [first, second] = words
-  const isCommand = (text: string, word: string) =>
-    new RegExp(`^ {2,}${word}\\b`, "m").test(
-      text
-        .split(/^(?:(?:SUB)?COMMANDS|GLOBAL FLAGS)$/m)
-        .slice(1)
-        .join()
-    )
-  const top = await help([])
-  if (first === undefined) return { known: true, text: top }
-  if (!isCommand(top, first)) return { known: false, text: top }
-  const text = await help([first])
-  return { known: true, text: second !== undefined && isCommand(text, second) ? await help([first, second]) : text }
+/** Returns all commands with their flags. One process describes them, because the help of each would take another. */
+const describe = async (): Promise<Described> => {
+  const source = JSON.stringify(path.join(root, "packages/cli/src/Cli.ts"))
+  const script = `import { describe } from ${source}; process.stdout.write(JSON.stringify(await describe()))`
+  const command = [process.execPath, "--conditions=@divisi/source", "--input-type=module", "--eval", script]
+  const { code, output, stdout } = await run(command, { cwd: root })
+  if (code !== 0) throw new Error(output)
+  return JSON.parse(stdout)
 }
 
-const callProblems = async ({ file, flags, line, words }: Call): Promise<ReadonlyArray<string>> => {
-  const { known, text } = await helpOf(words)
-  if (!known) return [`${file}:${line}: there is no command \`divisi ${words[0]}\`.`]
-  const isThere = (flag: string) => new RegExp(`${flag}(?![a-z-])`).test(text) || /^--(help|version)$/.test(flag)
+const flagsOf = ({ flags }: Described): ReadonlySet<string> =>
+  new Set([
+    ...flags.flatMap(({ aliases, name, negation = `no-${name}`, type }) =>
+      [name, ...aliases, ...(type._tag === "Boolean" && negation !== false ? [negation] : [])].map((one) => `--${one}`)
+    ),
+    "--help",
+    "--version",
+    "--completions"
+  ])
+
+const callProblems = (divisi: Described, { file, flags, line, words }: Call): ReadonlyArray<string> => {
+  let command = divisi
+  for (const word of words) {
+    const next = command.subcommands.find(({ name }) => name === word)
+    if (next === undefined && command === divisi) return [`${file}:${line}: there is no command \`divisi ${word}\`.`]
+    // The words after the command are files and questions.
+    if (next === undefined) break
+    command = next
+  }
+  const known = flagsOf(command)
   return flags
-    .filter((flag) => !isThere(flag))
+    .filter((flag) => !known.has(flag))
     .map((flag) => `${file}:${line}: \`divisi ${words.join(" ")}\` has no ${flag}.`)
 }
 
@@ -105,7 +117,8 @@ export const check = async (): Promise<Report> => {
       problems.push(...report.problems)
     }
     const shown = found.flatMap(({ blocks }) => calls(blocks))
-    for (const call of shown) count(await callProblems(call))
+    const described = await describe()
+    for (const call of shown) count(callProblems(described, call))
     const asked = new Map(
       shown.flatMap(({ file, line, question }) => (question ? [[question, `${file}:${line}`]] : []))
     )
