@@ -10,6 +10,7 @@ import { extract } from "../documentation/Block.ts"
 import { type Call, calls, consoleProblems, hasConsole } from "../documentation/Console.ts"
 import { root } from "../setup/workspace.mjs"
 import { type Finished, run } from "./command.ts"
+import { type Described, describe } from "./described.ts"
 import type { Report } from "./Report.ts"
 
 /** Folder for the files of pages. They can import the same packages as the CLI. */
@@ -45,27 +46,6 @@ const pages = () =>
 
 const divisi = (args: ReadonlyArray<string>): Promise<Finished> =>
   run([path.join(home, "bin/divisi"), ...args], { cwd: home, env: environment() })
-
-interface Described {
-  readonly name: string
-  readonly flags: ReadonlyArray<{
-    readonly name: string
-    readonly aliases: ReadonlyArray<string>
-    readonly type: { readonly _tag: string }
-    readonly negation?: string | false
-  }>
-  readonly subcommands: ReadonlyArray<Described>
-}
-
-/** Returns all commands with their flags. One process describes them, because the help of each would take another. */
-const describe = async (): Promise<Described> => {
-  const source = JSON.stringify(path.join(root, "packages/cli/src/Cli.ts"))
-  const script = `import { describe } from ${source}; process.stdout.write(JSON.stringify(await describe()))`
-  const command = [process.execPath, "--conditions=@divisi/source", "--input-type=module", "--eval", script]
-  const { code, output, stdout } = await run(command, { cwd: root })
-  if (code !== 0) throw new Error(output)
-  return JSON.parse(stdout)
-}
 
 const flagsOf = ({ flags }: Described): ReadonlySet<string> =>
   new Set([

@@ -12,6 +12,7 @@ import { fileURLToPath } from "node:url"
 import { minimum } from "../setup/node-version.mjs"
 import { packages } from "../setup/workspace.mjs"
 import { type Finished, run } from "./command.ts"
+import { type Described, describe } from "./described.ts"
 import { inProject, install } from "./installed.ts"
 import type { Report } from "./Report.ts"
 import { pack, tarballsOf } from "./tarballs.ts"
@@ -148,14 +149,9 @@ const problemOf = ({ args, code = 0, says }: Call, finished: Finished): Readonly
         `divisi ${args.join(" ")} should end with ${code} and say ${says}; it ended with ${finished.code}:\n${finished.output}`
       ]
 
-/** Returns the names of all commands, including subcommands, as listed in their help. */
-const namesOf = async (place: Place, above: ReadonlyArray<string> = []): Promise<ReadonlyArray<string>> => {
-  const { output } = await divisi(place, { args: [...above, "--help"] })
-  const listed = /^SUBCOMMANDS\n((?: {2}.*\n)+)/m.exec(output)?.[1] ?? ""
-  const names = [...listed.matchAll(/^ {2}(\S+)/gm)].map(([, name]) => [...above, name!])
-  const within = await Promise.all(names.map((name) => (name.length < 2 ? namesOf(place, name) : [])))
-  return [...names.map((name) => name.join(" ")), ...within.flat()]
-}
+/** Returns the names of all commands, including subcommands. */
+const namesOf = ({ subcommands }: Described): ReadonlyArray<string> =>
+  subcommands.flatMap((command) => [command.name, ...namesOf(command).map((name) => `${command.name} ${name}`)])
 
 /** Starts `divisi serve`, sends requests, and stops it. */
 const served = (place: Place): Promise<ReadonlyArray<string>> =>
@@ -235,7 +231,7 @@ const called = async (folder: string): Promise<Report> => {
       args.slice(0, 2).join(" ")
     ])
   )
-  const untried = (await namesOf(place)).filter((name) => !tried.has(name))
+  const untried = namesOf(await describe()).filter((name) => !tried.has(name))
   problems.push(...untried.map((name) => `divisi ${name} is not called by this check: add a call.`))
   return { passed: calls.length + 4 - problems.length, problems }
 }
