@@ -73,6 +73,7 @@ const calls: ReadonlyArray<Call> = [
   call(["runs", "show", "{run}"], /4320/),
   call(["runs", "resume", "{run}"], /4320/),
   call(["runs", "fork", "{run}", "--at", "0.0"], /4320/),
+  call(["runs", "compare", "{run}", "{run}"], /same answer/),
   call(["run", question, "--dry-run"], /most +\d/),
   call(["runs", "report"], /session\.html/),
   call(["replay", "run.json", "--speed", "0"], /answer +4320/),
