@@ -66,53 +66,60 @@ describe("a policy and a grader of one's own", () => {
       }
     ))
 
-  it("say what is wrong with their file, with its line, and no stack", () =>
-    withFiles(
-      {
-        "empty.ts": `export const grade = () => true\n`,
-        "number.ts": `export default 42\n`,
-        "syntax.ts": `export default {\n  grade: (task, answer) =>> true\n}\n`,
-        "loading.ts": `const wanted = undefined\n\nexport default wanted.grade\n`,
-        "throwing.ts": `export default () => {\n  throw new Error("no more")\n}\n`,
-        "planless.ts": `export default () => {\n  throw new Error("no plan")\n}\n`,
-        "words.ts": `export default () => "good"\n`
-      },
-      async (cwd) => {
-        const refused = async (...args: ReadonlyArray<string>) => {
-          const { code, errors } = await divisi([...questions, ...args], { cwd })
-          expect(errors).not.toMatch(/^\s+at /m)
-          expect(code).toBe(2)
-          return lastLine(errors)
-        }
-        expect(await refused("--grader", "./none.ts")).toBe("divisi: The grader file ./none.ts does not exist.")
-        expect(await refused("--grader", "./empty.ts")).toMatch(
-          /^divisi: empty\.ts has no default export. Add `export default \{ name, grade \}/
-        )
-        expect(await refused("--grader", "./number.ts")).toMatch(
-          /^divisi: The default export of number\.ts is not a grader/
-        )
-        expect(await refused("--grader", "./syntax.ts")).toMatch(/^divisi: syntax\.ts, .*is not valid/)
-        expect(await refused("--grader", "./loading.ts")).toMatch(
-          /^divisi: loading\.ts, line 3, threw an error while it was loaded/
-        )
-        expect(await refused("--policy", "./number.ts")).toMatch(
-          /^divisi: The default export of number\.ts is not a policy/
-        )
-        expect(await refused("--policy", "./mine.jsonl")).toMatch(/^divisi: \.\/mine\.jsonl is not a policy module/)
-        const single = ["--policy", "single:abacus"]
-        await divisi([...questions, ...single, "--grader", "./throwing.ts", "--out", "thrown"], { cwd })
-        expect(samplesIn(path.join(cwd, "thrown"))[0]).toMatchObject({
-          missing: { cause: "grader", message: expect.stringContaining("no more (throwing.ts, line 2)") }
-        })
-        await divisi([...questions, ...single, "--grader", "./words.ts", "--out", "words"], { cwd })
-        expect(samplesIn(path.join(cwd, "words"))[0]!.missing?.message).toContain("it must return true, false")
-        const silent = await divisi([...questions, "--grader", "integer", "--policy", "./planless.ts"], { cwd })
-        expect(silent.code).toBe(1)
-        expect(lastLine(silent.errors)).toContain("No answer and no plan by: planless")
-        const run = await divisi(["run", "What is 3 + 4?", "--policy", "./planless.ts", "--config", "none"], { cwd })
-        expect(run.errors + run.output).toContain("no plan (planless.ts, line 2)")
-      }
-    ))
+  it.each<readonly [flag: string, file: string, text: string | undefined, message: RegExp]>([
+    ["--grader", "none.ts", undefined, /^divisi: The grader file \.\/none\.ts does not exist\.$/],
+    [
+      "--grader",
+      "empty.ts",
+      "export const grade = () => true\n",
+      /^divisi: empty\.ts has no default export. Add `export default \{ name, grade \}/
+    ],
+    ["--grader", "number.ts", "export default 42\n", /^divisi: The default export of number\.ts is not a grader/],
+    [
+      "--grader",
+      "syntax.ts",
+      "export default {\n  grade: (task, answer) =>> true\n}\n",
+      /^divisi: syntax\.ts, .*is not valid/
+    ],
+    [
+      "--grader",
+      "loading.ts",
+      "const wanted = undefined\n\nexport default wanted.grade\n",
+      /^divisi: loading\.ts, line 3, threw an error while it was loaded/
+    ],
+    ["--policy", "number.ts", "export default 42\n", /^divisi: The default export of number\.ts is not a policy/],
+    ["--policy", "mine.jsonl", undefined, /^divisi: \.\/mine\.jsonl is not a policy module/]
+  ])("say what is wrong with their file, with its line, and no stack: %s %s", (flag, file, text, message) =>
+    withFiles(text === undefined ? {} : { [file]: text }, async (cwd) => {
+      const { code, errors } = await divisi([...questions, flag, `./${file}`], { cwd })
+      expect(errors).not.toMatch(/^\s+at /m)
+      expect(code).toBe(2)
+      expect(lastLine(errors)).toMatch(message)
+    })
+  )
+
+  it.each([
+    [
+      "throwing.ts",
+      `export default () => {\n  throw new Error("no more")\n}\n`,
+      { cause: "grader", message: expect.stringContaining("no more (throwing.ts, line 2)") }
+    ],
+    ["words.ts", `export default () => "good"\n`, { message: expect.stringContaining("it must return true, false") }]
+  ])("leave samples without a verdict if a grader fails: %s", (file, text, missing) =>
+    withFiles({ [file]: text }, async (cwd) => {
+      await divisi([...questions, "--policy", "single:abacus", "--grader", `./${file}`, "--out", "failed"], { cwd })
+      expect(samplesIn(path.join(cwd, "failed"))[0]).toMatchObject({ missing })
+    })
+  )
+
+  it("fail a run or an evaluation if a policy throws, with the line", () =>
+    withFiles({ "planless.ts": `export default () => {\n  throw new Error("no plan")\n}\n` }, async (cwd) => {
+      const silent = await divisi([...questions, "--grader", "integer", "--policy", "./planless.ts"], { cwd })
+      expect(silent.code).toBe(1)
+      expect(lastLine(silent.errors)).toContain("No answer and no plan by: planless")
+      const run = await divisi(["run", "What is 3 + 4?", "--policy", "./planless.ts", "--config", "none"], { cwd })
+      expect(run.errors + run.output).toContain("no plan (planless.ts, line 2)")
+    }))
 })
 
 describe("tasks of a file", () => {
