@@ -25,7 +25,7 @@ describe("divisi chat on a pipe", () => {
   it("never pays more for all turns together than it may, and ends where one has no answer", async () => {
     const { code, errors, output } = await divisi([...chatting, "--max-cost", "0.025"], { input: "a\nb\nc\nd\n" })
     assert.strictEqual(output.trimEnd().split("\n").length, 2)
-    assert.match(errors, /stopped by the budget/)
+    assert.match(errors, /stopped at a limit/)
     assert.match(errors, /2 calls · \d+ tokens · \$0\.02\n$/)
     assert.strictEqual(code, 3)
   })

@@ -85,7 +85,7 @@ describe("a policy and a grader of one's own", () => {
       "--grader",
       "loading.ts",
       "const wanted = undefined\n\nexport default wanted.grade\n",
-      /^divisi: loading\.ts, line 3, threw an error while it was loaded/
+      /^divisi: loading\.ts threw an error on line 3 while it was being loaded/
     ],
     ["--policy", "number.ts", "export default 42\n", /^divisi: The default export of number\.ts is not a policy/],
     ["--policy", "mine.jsonl", undefined, /^divisi: \.\/mine\.jsonl is not a policy module/]

@@ -84,7 +84,7 @@ describe.concurrent("a Conductor for one's own pool", () => {
       renameSync(path.join(folder, "questions.jsonl"), path.join(folder, "renamed.jsonl"))
       const renamed = await ask("pool", "record", "renamed.jsonl", ...team, "--max-cost", "3", "--samples", "2")
       assert.strictEqual(renamed.code, 0, renamed.errors)
-      assert.include(renamed.errors, "Answers to the same questions in pool are not paid for again.")
+      assert.include(renamed.errors, "Answers to the same questions in pool are reused at no cost.")
       assert.deepStrictEqual([calls(), results().extent.paidUsd], [320, paidUsd])
       const dearer = ["--pool", pool, "--price", "adder:sums=2/2,painter:colours=10/20", "--max-cost", "3"]
       const repriced = await ask("pool", "record", "renamed.jsonl", ...dearer, "--samples", "2")

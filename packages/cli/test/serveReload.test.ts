@@ -113,7 +113,7 @@ describe("names of models", () => {
     assert.isUndefined(problem({ "gpt-4o": "divisi-fast", mine: "worker/openai:gpt-5" }))
     assert.strictEqual(
       problem({ mine: "openai:gpt-5" }),
-      '"mine" is an alias of "openai:gpt-5", which is not a model of this server; did you mean worker/openai:gpt-5?'
+      'the alias "mine" points to "openai:gpt-5", which this server does not offer; did you mean worker/openai:gpt-5?'
     )
     expect(problem({ mine: "divisi-fats" })).toMatch(/did you mean divisi-fast\?/)
     expect(problem({ mine: "claude" })).toMatch(/models: divisi, divisi-fast, worker\/openai:gpt-5, worker\/local$/)
@@ -127,7 +127,7 @@ describe("names of models", () => {
     assert.strictEqual(code, 2)
     assert.strictEqual(
       errors,
-      'divisi: --alias: "gpt-4o" is an alias of "divisi-fats", which is not a model of this server; did you mean divisi-fast?\n'
+      'divisi: --alias: the alias "gpt-4o" points to "divisi-fats", which this server does not offer; did you mean divisi-fast?\n'
     )
   })
 

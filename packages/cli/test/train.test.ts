@@ -35,7 +35,7 @@ describe.concurrent("divisi train", () => {
     ["an unknown recipe", ["train", "--recipe", "soup"], 'Unknown recipe "soup". Available:\n  gym: '],
     ["an object's own names", ["train", "--recipe", "constructor"], 'Unknown recipe "constructor".'],
     ["another engine", [...short, "--engine", "tinker"], "does not support the engine"],
-    ["no run to go on with", ["train", "resume", "nowhere"], "nowhere contains no training run"],
+    ["no run to go on with", ["train", "resume", "nowhere"], '"nowhere" does not exist'],
     ["no run to report", ["train", "report", "nowhere"], '"nowhere" contains no training run'],
     ["no format", ["train", "export", "nowhere", "--out", "x"], "--to"],
     ["no iterations", [...short.slice(0, -1), "0"], "Expected a whole number from 1 to 1000000"]
@@ -119,7 +119,7 @@ describe.concurrent("recipes of a config", () => {
 
   for (const [recipe, message] of [
     ["broken", "Cannot use the recipe broken: There is no oven."],
-    ["empty", "The recipe empty does not return"],
+    ["empty", "The recipe empty must return"],
     ["uninstalled", "(the Tinker engine) is not installed. Install it next to @divisi/cli: `npm install"]
   ] as const) {
     it(`fails with a sentence where the recipe is ${recipe}`, () =>

@@ -15,10 +15,10 @@ const rows: ReadonlyArray<readonly [command: string, message: string | RegExp]> 
   ["run 2+2 --seed 99999999999999999999", "Expected a whole number up to 9007199254740991."],
   ["gym sample --count 1e9", 'flag --count: "1000000000". Expected a whole number from 1 to 1000000.'],
   ["gym solve --tasks 1000000 --policy nobody", 'Unknown policy "nobody".'],
-  ["eval --ids add", "--ids: not found among the first 100 gym tasks: add."],
+  ["eval --ids add", "--ids: the first 100 gym tasks do not include add."],
   ["eval --limit 1000001", "Expected a whole number from 1 to 1000000."],
   ["train --recipe toy --dry-run --iterations 1e12", "Expected a whole number from 1 to 1000000."],
-  ["train --recipe toy --base-model x", "The recipe toy does not use --base-model."],
+  ["train --recipe toy --base-model x", "The toy recipe does not use --base-model."],
   ["run 2+2 --max-steps x", 'flag --max-steps: "x". Expected a number.'],
   ["run 2+2 --timeout 5x", "Expected a duration such as 500ms, 30s, 2m or 1h."],
   ["run 2+2 --timeout -1s", /^divisi: Missing value for flag --timeout\. [^\n]*\nUsage: /],
@@ -39,7 +39,7 @@ const rows: ReadonlyArray<readonly [command: string, message: string | RegExp]> 
   ["eval --benchmark x.jsonl --grader maths", 'Unknown grader "maths". Did you mean math?'],
   ["grade --gold 1 --answer 1 --grader maths", 'Unknown grader "maths". Did you mean math?'],
   ["train --recipe tpy", 'Unknown recipe "tpy". Did you mean toy?'],
-  ["train resume runs/none", "runs/none does not exist. Start a training run with: divisi train --recipe <name>"],
+  ["train resume runs/none", '"runs/none" does not exist. Start a training run with: divisi train --recipe <name>'],
   ["init --models opnai:gpt-5", /^divisi: --models: unknown model "opnai:gpt-5"\. Did you mean openai:gpt-5\?/],
   [
     "run 2+2 --policy single:abcus",
@@ -51,7 +51,10 @@ const rows: ReadonlyArray<readonly [command: string, message: string | RegExp]> 
   ["runs resume x --journal j.sqlite", "j.sqlite does not exist. Check the path."],
   ["runs delete x --journal j.sqlite", "j.sqlite does not exist. Check the path."],
   ["runs report --journal j.sqlite", "No runs found."],
-  ["studio --journal j.sqlite --export out.html", "Nothing to export: no run, evaluation or training was found."],
+  [
+    "studio --journal j.sqlite --export out.html",
+    "Nothing to export: no runs, evaluations or training runs were found."
+  ],
   ["studio missing.json", "missing.json does not exist."],
   ["replay missing.json", "Cannot read the run from missing.json"],
   ["learn", "No rated runs yet."],
@@ -115,8 +118,11 @@ describe("a command for a stored run", () => {
     ["runs fork refused --at 0.0 --journal j.sqlite", "has no step 0 in round 0; the round has no steps."],
     ["run 2+2 --config parrots.config.mjs --pool parrot:nope", "Workers: parrot:large, parrot:small."],
     ["run 2+2 --config servers.config.mjs", "did you mean mcpServers.a.command?"],
-    ["studio broken.json --export out.html", "broken.json is neither a transcript nor the events of a run, or it is"],
-    ["studio other.json", "other.json is neither a transcript nor the events of a run."]
+    [
+      "studio broken.json --export out.html",
+      "broken.json is not a transcript or an event file of a run. It may be truncated."
+    ],
+    ["studio other.json", "other.json is not a transcript or an event file of a run."]
   ]
 
   it("is rejected with its own problem", () =>

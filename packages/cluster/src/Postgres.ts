@@ -126,7 +126,7 @@ export type PostgresErrorReason =
 const explain = (reason: PostgresErrorReason): string => {
   switch (reason._tag) {
     case "Unreachable":
-      return `cannot be reached (${reason.detail}): check that it is running, and check its address`
+      return `cannot be reached (${reason.detail}). Check that it is running and that the address is correct`
     case "Invalid":
       return `cannot be used (${reason.detail})`
     case "Denied":

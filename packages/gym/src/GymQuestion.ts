@@ -39,11 +39,11 @@ export const needsTool: (question: string) => boolean = Solve.needsTool
 
 /** The refusal for a question that {@link isUnderstood} rejects. */
 export const notUnderstood =
-  "The workers of the offline gym cannot answer this kind of question: they compute (arithmetic, equations, units, dates, letters and words, logic puzzles, statistics, small programs), and know no facts about the world."
+  "The offline gym's workers cannot answer this kind of question. They solve arithmetic, equations, units, dates, word and letter puzzles, logic puzzles, statistics and small programs, but know no facts about the world."
 
 /** The refusal for a question that asks for several answers. */
 const severalQuestions =
-  "The workers of the offline gym give one answer, but this text contains several questions. Ask one question, or say how to combine the answers."
+  "The offline gym's workers give one answer, but this text contains several questions. Ask one question, or say how to combine the answers."
 
 /** The beginning of the refusal for a question that can be understood in several ways. */
 const ambiguous = "This question can be understood in more than one way"
@@ -52,8 +52,9 @@ const ambiguous = "This question can be understood in more than one way"
 const mostTexts = 8
 
 /**
- * Explains why no worker in the gym can answer a question. The explanation lists the words, or otherwise
- * the sentences, that are not understood if the rest is, or the text that can be understood in several ways. Returns `undefined` if the question is understood.
+ * Explains why no worker in the gym can answer a question. The explanation lists the words, or otherwise the sentences,
+ * that are not understood if the rest is, or the text that can be understood in several ways. Returns `undefined` if the
+ * question is understood.
  *
  * **Example**
  *

@@ -21,7 +21,7 @@ export const recipes = {
     load: async () => (await import("./gym/GymRecipe.ts")).gym
   },
   toy: {
-    description: "trains a table of numbers in a few seconds to choose among three gym workers",
+    description: "trains a table of numbers that chooses among three gym workers; takes a few seconds",
     engines: ["toy", "jax"],
     takesBaseModel: false,
     load: async () => (await import("./toy/ToyRecipe.ts")).toy
@@ -34,13 +34,13 @@ export const recipes = {
     load: async () => (await import("./paper/PaperRecipe.ts")).paper
   },
   "paper-small": {
-    description: "the recipe paper with a twentieth of the rollouts, to see whether the model learns",
+    description: "the paper recipe with 1/20 of the rollouts, to see whether the model learns",
     engines: ["tinker"],
     takesBaseModel: true,
     load: async () => (await import("./paper/PaperRecipe.ts")).small
   },
   "paper-smoke": {
-    description: "the recipe paper with a few rollouts in each phase, to see whether the setup is complete",
+    description: "the paper recipe with a few rollouts per phase, to check the setup",
     engines: ["tinker"],
     takesBaseModel: true,
     load: async () => (await import("./paper/PaperRecipe.ts")).smoke

@@ -224,7 +224,7 @@ export const explain = (known: ReadonlyArray<Vendor>, worker: string, problem: P
   problem.type === "key"
     ? `${worker} needs a key: set ${problem.variables.join(" or ")}.`
     : `Unknown vendor "${problem.vendor}" in "${worker}".${meant === undefined ? "" : ` Did you mean ${meant}?`} Use one of ${known.map(({ name }) => name).join(", ")}, or set ` +
-      `${variableOf(problem.vendor)}_BASE_URL to the URL of a server with the Chat Completions API.`
+      `${variableOf(problem.vendor)}_BASE_URL to the URL of a server that supports the Chat Completions API.`
 
 /** Returns the key and base URL for a vendor from the environment. */
 export const connection = (vendor: Vendor, environment: Environment): Connection => {

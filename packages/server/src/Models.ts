@@ -101,7 +101,7 @@ export const problemOf = ({ aliases = {}, pool }: Options): string | undefined =
     if (own.includes(target)) continue
     const meant = own.includes(`${direct}${target}`) ? `${direct}${target}` : Nearest.nearest(target, own)
     const hint = meant === undefined ? `models: ${own.join(", ")}` : `did you mean ${meant}?`
-    return `"${name}" is an alias of "${target}", which is not a model of this server; ${hint}`
+    return `the alias "${name}" points to "${target}", which this server does not offer; ${hint}`
   }
   return undefined
 }

@@ -27,7 +27,7 @@ const versionGroup = Flag.String("version-group").pipe(
 )
 
 /** Flags that select the database. */
-const place = { database, versionGroup, config: config("Config with the database URL") }
+const place = { database, versionGroup, config: config("Config that sets the database URL") }
 
 /** Parses an address such as 10.0.0.7:9100. Returns `undefined` if it is invalid. */
 const parseAddress = (text: string) => {
@@ -72,7 +72,7 @@ export const workFlags = {
   kubernetes: text(
     "kubernetes",
     "<namespace>",
-    "Check other servers by the readiness of their pods in this namespace (default: by pings). In this case, --address must contain the IP of the pod"
+    "Detect failed servers by the readiness of their pods in this namespace (default: by pings). With it, --address must contain the IP of the pod"
   ),
   concurrency: whole("concurrency", 1).pipe(
     Flag.withDescription("Maximum number of concurrent runs; others wait (default 50)"),

@@ -168,7 +168,7 @@ const explain = (error: unknown, file: string): string => {
     return `${shown} imports a module that does not exist: ${firstLine(messageOf(error))}. ${remedyOf(error)}`
   }
   const line = lineIn(error, file)
-  return `${shown}${line === undefined ? "" : `, line ${line},`} threw an error while it was loaded: ${messageOf(error)}`
+  return `${shown} threw an error${line === undefined ? "" : ` on line ${line}`} while it was being loaded: ${messageOf(error)}`
 }
 
 // -------------------------------------------------------------------------------------------------------------------

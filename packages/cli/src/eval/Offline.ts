@@ -16,7 +16,9 @@ export const check = (place: string): Effect.Effect<void, Failure> =>
   existsSync(answersOf(place))
     ? Effect.void
     : Effect.fail(
-        usage(`--offline: ${answersOf(place)} does not exist. Pass the folder of an evaluation, or its --cache file.`)
+        usage(
+          `--offline: ${answersOf(place)} does not exist. Pass the folder of an evaluation, or a file written with --cache.`
+        )
       )
 
 /** Provides placeholder API keys for vendors that require one, since no calls are made. */

@@ -105,7 +105,9 @@ const gym = (options: Options): Effect.Effect<Evaluation.Suite, Failure> =>
     const tasks = wanted === undefined ? made : made.filter(({ id }) => wanted.has(id))
     if (wanted !== undefined && tasks.length < wanted.size) {
       const lost = [...wanted].filter((id) => !tasks.some((task) => task.id === id)).slice(0, 5)
-      return yield* usage(`--ids: not found among the first ${limit} gym tasks: ${lost.join(", ")}.`)
+      return yield* usage(
+        `--ids: the first ${limit} gym tasks do not include ${lost.join(", ")}. Use --limit to search more tasks.`
+      )
     }
     const suite = Evaluation.madeSuite({
       id: "gym",

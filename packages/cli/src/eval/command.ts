@@ -79,7 +79,8 @@ export const evaluate = Command.make("eval", evalFlags, (input) =>
       "Each answer is stored as it arrives. After Ctrl-C, after a crash or at the cost limit, run the same command again to",
       "continue; no answer is paid for twice. You can add policies, benchmarks and samples later.",
       "",
-      "The folder contains results.json, samples.jsonl and questions.jsonl (safe to share), report.html, report.md and report.csv.",
+      "The output folder contains results.json, samples.jsonl, questions.jsonl, report.html, report.md and report.csv. These",
+      "are safe to share; its other files contain the texts of all messages.",
       "",
       "Exit codes: 0 done, 1 failed or too many samples missing, 2 usage or config error, 3 stopped by --max-cost, 130 Ctrl-C, 143 SIGTERM."
     )

@@ -21,7 +21,7 @@ export const grade = Command.make("grade", gradeFlags, (input) =>
       "Code graders run the program. For them, gold is a record from the benchmark, or at least",
       '{"public_test_cases":[{"input":"2 3","output":"5","testtype":"stdin"}]}.',
       "",
-      "For a judge, which is a model, lines can include a question. If lines have a label (true or false), the agreement",
+      "If the grader is a judge (a model), lines can include the question. If lines have a label (true or false), the agreement",
       "between grader and labels is printed at the end.",
       "",
       "With --gold and --answer, one answer is graded. The exit code is 0 if it is correct, 1 if not."

@@ -65,7 +65,10 @@ const verifiers = Command.make("verifiers", verifiersFlags, (input) =>
   ),
   Command.withShortDescription("Write a Python package for the verifiers library"),
   Command.withExamples([
-    { command: "divisi gym verifiers divisi-gym", description: "Then: uv pip install -e divisi-gym" }
+    {
+      command: "divisi gym verifiers divisi-gym",
+      description: "Write the package; install it with: uv pip install -e divisi-gym"
+    }
   ])
 )
 

@@ -13,7 +13,7 @@ export const init = Command.make("init", flags, (input) =>
   Command.withDescription(
     paragraphs(
       "Look for API keys in the environment and model servers on this machine, and write a config and a first script for",
-      "them. If it finds nothing, both use the offline gym.",
+      "them. If it finds nothing, both use the offline gym, a demo team without models.",
       "",
       "In a terminal, it asks which models to use, and for confirmation before it overwrites files. Otherwise, or with",
       "--yes or --json, it uses everything it finds."

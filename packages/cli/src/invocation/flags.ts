@@ -56,7 +56,7 @@ export const toggle = (name: string, description: string) =>
 
 /** `--seed`: the seed for all random choices. */
 export const seed = large("seed", 0).pipe(
-  Flag.withDescription("Random seed; the same seed reproduces the run"),
+  Flag.withDescription("Random seed; the same seed gives the same result"),
   Flag.optional
 )
 
@@ -94,7 +94,7 @@ export const config = (description: string) =>
   Flag.String("config").pipe(
     Flag.withMetavar("<file>"),
     Flag.withDescription(
-      `${description} (default: DIVISI_CONFIG, or the nearest divisi.config.* in this folder and its parents). Its extension can be .ts, .mts, .js, .mjs, .cts or .cjs; "none" disables the config`
+      `${description}. Default: DIVISI_CONFIG, or the nearest divisi.config.* in this folder and its parents. Its extension can be .ts, .mts, .js, .mjs, .cts or .cjs; "none" disables the config`
     ),
     Flag.withFallbackConfig(Config.String("DIVISI_CONFIG")),
     Flag.optional

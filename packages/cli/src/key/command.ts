@@ -41,13 +41,13 @@ const change = Command.make("change", changeFlags, (input) => Effect.flatMap(loa
   ),
   Command.withShortDescription("Change the limits of a key"),
   Command.withExamples([
-    { command: "divisi key change 3fJ8aQ2x --max-cost-per-day 5", description: "Set another limit" },
+    { command: "divisi key change 3fJ8aQ2x --max-cost-per-day 5", description: "Change a limit" },
     { command: "divisi key change 3fJ8aQ2x --remove expires,workers", description: "Remove limits" }
   ])
 )
 
 const revoke = Command.make("revoke", revokeFlags, (input) => Effect.flatMap(loaded, (Key) => Key.revoke(input))).pipe(
-  Command.withDescription("Revoke a key. Running servers reject its next request."),
+  Command.withDescription("Revoke a key. Running servers reject it from the next request on."),
   Command.withShortDescription("Revoke a key")
 )
 
@@ -79,7 +79,7 @@ const audit = Command.make("audit", auditFlags, (input) =>
   Effect.flatMap(adjusting, (Adjust) => Adjust.audit(input))
 ).pipe(
   Command.withDescription("List adjustments of keys, oldest first."),
-  Command.withShortDescription("List adjustments of spending")
+  Command.withShortDescription("List spending adjustments")
 )
 
 export const key = Command.make("key").pipe(

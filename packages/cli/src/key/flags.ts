@@ -12,13 +12,13 @@ export const keys = text("keys", "<file>", "File of API keys (default: DIVISI_KE
 export const database = Flag.Redacted("database").pipe(
   Flag.withMetavar("<url>"),
   Flag.withDescription(
-    "Postgres database of the keys and their spending, e.g. postgres://user@host/name. Default: DIVISI_DATABASE, serve.database in the config, or files. The password can be set in PGPASSWORD"
+    "Postgres database that stores the keys and their spending, e.g. postgres://user@host/name. Default: DIVISI_DATABASE, serve.database in the config, or files. The password can be set in PGPASSWORD"
   ),
   Flag.optional
 )
 
 /** `--config`, since the config may specify the database. */
-const config = configFlag("Config with the database of keys")
+const config = configFlag("Config that sets the database of the keys")
 
 const names = (name: string, description: string) =>
   Flag.String(name).pipe(
@@ -152,7 +152,7 @@ export const adjustFlags = {
   once: short("once", 200).pipe(
     Flag.withMetavar("<name>"),
     Flag.withDescription(
-      "Name of the adjustment (default: random). Repeating the adjustment changes nothing; a different one with this name is an error"
+      "Name that makes the adjustment safe to repeat (default: random). A different adjustment with the same name is an error"
     ),
     Flag.optional
   ),

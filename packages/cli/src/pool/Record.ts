@@ -110,7 +110,7 @@ export const record = (input: RecordInput): Effect.Effect<void, Failure> =>
     }
     say(RecordPrice.text(price))
     if (existsSync(path.join(input.out, ReportFile.names.journal))) {
-      say(`Answers to the same questions in ${input.out} are not paid for again.`)
+      say(`Answers to the same questions in ${input.out} are reused at no cost.`)
     }
     if (Option.isNone(input.maxCost) && total.mostUsd !== 0) {
       const unpriced = price.filter(({ mostUsd }) => mostUsd === undefined).map(({ worker }) => worker)

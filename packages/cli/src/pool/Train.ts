@@ -38,7 +38,7 @@ export const read = (folder: string): Effect.Effect<Recording, Failure, Scope.Sc
     )
     if (absent !== undefined) {
       return yield* usage(
-        `${folder} contains no usable recording (${absent} is missing). Run divisi pool record with --out ${quoted(folder)}, and let it finish or reach a limit; recorded answers are not paid for again.`
+        `"${folder}" contains no usable recording (${absent} is missing). Run \`divisi pool record --out ${quoted(folder)}\` and let it finish or reach a limit. You do not pay again for recorded answers.`
       )
     }
     const [report, samples] = yield* Effect.mapError(

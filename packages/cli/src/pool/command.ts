@@ -87,8 +87,8 @@ const train = Command.make("train", trainPoolFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Train a Conductor for your pool on recorded answers: a linear classifier that chooses a worker based on the",
-      "question. No worker is called. With hashed words (the default), training takes seconds.",
+      "Train a Conductor for your pool, a linear classifier that chooses a worker for each question, on recorded",
+      "answers. No worker is called. With hashed words (the default), training takes seconds.",
       "",
       "Use the result with --policy head:<folder>/head.json."
     )
@@ -109,7 +109,7 @@ const verdict = Command.make("verdict", verdictFlags, (input) =>
   Command.withDescription(
     paragraphs(
       "Compare the trained Conductor, each worker and the recorded teams on the held-out questions. The verdict states",
-      "whether the Conductor beats the best worker, which may answer several times with the same number of tokens.",
+      "whether the Conductor beats the best worker, which may answer several times within the same token budget.",
       "Answers come from the recording, so no worker is called."
     )
   ),
@@ -118,6 +118,6 @@ const verdict = Command.make("verdict", verdictFlags, (input) =>
 )
 
 export const pool = Command.make("pool").pipe(
-  Command.withDescription("List and check workers, and train a Conductor for them."),
+  Command.withDescription("List and check workers, and train a classifier that picks a worker for each question."),
   Command.withSubcommands([list, check, record, train, verdict])
 )

@@ -40,7 +40,11 @@ export const recordFlags = {
   price: conductorFlags.price,
   threads: conductorFlags.threads,
   config: conductorFlags.config,
-  policy: text("policy", "<names>", "Teams to record as well, e.g. moa,self-consistency:3. The verdict includes them"),
+  policy: text(
+    "policy",
+    "<names>",
+    "Policies to record as well as the single workers, e.g. moa,self-consistency:3. The verdict includes them"
+  ),
   grader: text("grader", "<name>", "Grader for rows without a grader field: a name or a file (default: text)"),
   sandbox: evalFlags.sandbox,
   samples: whole("samples", 1).pipe(

@@ -12,8 +12,8 @@ const create = Command.make("new", flags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Create a provider project with workers for another vendor's models. The new project already passes the provider",
-      "contract; its README explains which files to change."
+      "Create a provider project with workers for another vendor's models. The new project already passes the tests of",
+      "the provider contract; its README explains which files to change."
     )
   ),
   Command.withShortDescription("Create a provider project"),

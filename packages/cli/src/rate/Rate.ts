@@ -19,7 +19,7 @@ const byId = (runs: ReadonlyArray<OutcomeLog.Run>, wanted: string): OutcomeLog.R
   const ids = [...new Set(runs.filter(({ run }) => run.startsWith(wanted)).map(({ run }) => run))]
   if (ids.length === 1) return runs.find(({ run }) => run === ids[0])!
   return ids.length === 0
-    ? `No logged run has an id that starts with "${wanted}". Without an id, the last run is rated.`
+    ? `No logged run has an id that starts with "${wanted}". Omit the id to rate the last run.`
     : `"${wanted}" matches the ids of ${ids.length} runs. Use a longer prefix.`
 }
 
@@ -27,7 +27,7 @@ const byId = (runs: ReadonlyArray<OutcomeLog.Run>, wanted: string): OutcomeLog.R
 const latest = (runs: ReadonlyArray<OutcomeLog.Run>, log: string): Effect.Effect<OutcomeLog.Run | string> =>
   Effect.map(OwnOutcomes.last(log), (last) => {
     if (last === undefined)
-      return "No run has been logged yet. Ask a question first: `divisi run` logs runs with your own workers."
+      return "No run has been logged yet. Ask a question with your own workers first (`divisi run <question> --pool <workers>`). Gym runs are not logged."
     if (last.isPlay)
       return "The last run used the offline gym and cannot be rated. To rate an earlier run, pass its id."
     return (

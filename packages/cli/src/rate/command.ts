@@ -54,8 +54,8 @@ export const rate = Command.make("rate", rateFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Rate an answer for `divisi learn`. `divisi run` logs runs with your own workers on this machine. The log contains",
-      "the worker, the cost, the time and the embedding of the question, but not its text. DIVISI_OUTCOMES sets the log",
+      "Rate an answer for `divisi learn`. `divisi run` keeps a local log of runs with your own workers. The log contains the",
+      "worker, the cost, the time and the embedding of the question, but not its text. DIVISI_OUTCOMES sets the log",
       "file; `none` disables it.",
       "",
       "A later rating from the same source replaces an earlier one. A grader's rating takes precedence over a person's, and",

@@ -76,7 +76,7 @@ const intact = (whole: object): Result.Result<object, string> =>
 const readTranscript = (whole: object): Result.Result<Recording, string> =>
   Result.map(clearly(Wire.readTranscript(whole)), ofTranscript)
 
-const neither = "is neither a transcript nor the events of a run"
+const neither = "is not a transcript or an event file of a run"
 
 const remedy = "Write a transcript with: divisi run <question> --transcript <file>"
 
@@ -88,5 +88,5 @@ export const read = (text: string): Result.Result<Recording, string> => {
   // If there are several lines, only the first one is valid JSON text; a truncated transcript has no valid first line.
   const first = whole ?? parse(text.slice(0, text.indexOf("\n") >>> 0))
   if (isObject(first) && "type" in first && "runId" in first) return readEvents(text)
-  return Result.fail(`${whole === undefined ? `${neither}, or it is truncated` : neither}. ${remedy}`)
+  return Result.fail(`${whole === undefined ? `${neither}. It may be truncated` : neither}. ${remedy}`)
 }

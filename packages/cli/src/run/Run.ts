@@ -73,7 +73,9 @@ const askBelow =
 const waits = ({ waitingFor }: Conductor.RunResult, resume: string | undefined): string => {
   const plan = waitingFor.find((waiting) => waiting.for === "plan")
   const how =
-    resume === undefined ? "Run in a terminal, or use --durable." : `Approve it with: ${resume} --approve ${plan?.id}`
+    resume === undefined
+      ? "Run this command in a terminal to approve it, or use --durable to approve it later."
+      : `Approve it with: ${resume} --approve ${plan?.id}`
   const names = (what: "approval" | "result") => [
     ...new Set(waitingFor.flatMap((waiting) => (waiting.for === what ? oneLine(waiting.call.name) : [])))
   ]

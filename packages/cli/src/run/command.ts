@@ -15,8 +15,8 @@ export const run = Command.make("run", flags, (input) =>
       "Answer a question with a team of workers, and show the plan, the steps and their cost.",
       "If the output is piped, only the answer is printed to standard output. Without a question, a built-in one is used.",
       "",
-      "Workers can use the tools in the config and those of its MCP servers. In a terminal, you are asked before a tool that needs",
-      "approval runs; otherwise the run is suspended.",
+      "Workers can use the tools in the config and those of its MCP servers. In a terminal, you are asked to approve",
+      "tool calls that need approval; elsewhere, the run is suspended.",
       "",
       "Exit codes: 0 answered, 1 failed, 2 usage or config, 3 budget, 4 refused, 5 suspended, 130 Ctrl-C, 143 SIGTERM."
     )

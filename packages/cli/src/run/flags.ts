@@ -17,9 +17,9 @@ export const flags = {
     Flag.withDescription("Read the question from a file"),
     Flag.optional
   ),
-  maxCost: cost("max-cost", "Maximum cost of the run, in USD (play money in the gym); never exceeded"),
+  maxCost: cost("max-cost", "Maximum cost of the run, in USD (simulated in the offline gym); never exceeded"),
   timeout: timeout("Maximum duration, e.g. 30s or 2m"),
-  dryRun: toggle("dry-run", "Print the plan with its price and shape, without calling workers"),
+  dryRun: toggle("dry-run", "Print the plan, its structure and its estimated price, without calling workers"),
   json: toggle("json", "Print the events of the run as JSON Lines"),
   quiet: toggle(
     "quiet",
@@ -36,7 +36,7 @@ export const flags = {
   ),
   journal: journal.pipe(
     Flag.withDescription(
-      "Store the run in this file (default with --durable: DIVISI_RUNS, or runs.sqlite in your data folder)"
+      "Store the run in this file. Default with --durable: DIVISI_RUNS, or runs.sqlite in your data folder"
     )
   ),
   transcript: text(

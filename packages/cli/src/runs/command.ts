@@ -61,7 +61,7 @@ const fork = Command.make("fork", forkFlags, (input) => Effect.flatMap(loaded, (
   Command.withExamples([
     {
       command: "divisi runs fork 4f2a --at 0.2",
-      description: "Repeat step 2 of the first round and everything that depends on it"
+      description: "Repeat step 0.2 and everything that depends on it"
     },
     { command: 'divisi runs fork 4f2a --at 0.1 --answer "It is 42."', description: "Use another answer" },
     { command: "divisi runs fork 4f2a --at 0.2 --worker openai:gpt-5", description: "Use another worker" }
@@ -77,7 +77,7 @@ const compare = Command.make("compare", compareFlags, (input) =>
   Command.withDescription(
     paragraphs(
       "Compare two runs: their answers, cost, time and tokens, and the steps in which they differ. With the id of a fork",
-      "alone, the fork is compared with its original run. Cached answers and answers taken over from the original cost",
+      "alone, the fork is compared with its original run. Cached answers, and answers reused from the original run, cost",
       "nothing, so a fork costs only its own calls."
     )
   ),

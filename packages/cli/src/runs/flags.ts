@@ -39,7 +39,7 @@ export const states = [
 export const listFlags = {
   state: choice("state", states).pipe(
     Flag.withDescription(
-      "Only runs in this state. `divisi runs` lists suspended runs as waiting, and interrupted or killed runs as stopped; a damaged run cannot be read"
+      "Only runs in this state. Waiting runs are suspended; stopped runs were interrupted or killed; damaged runs cannot be read"
     ),
     Flag.optional
   ),
@@ -59,11 +59,7 @@ const file = (name: string, description: string) =>
 
 export const reportFlags = {
   newerThan: age("newer-than", "Only runs changed within this time, e.g. 1h, 8h or 7d"),
-  against: text(
-    "against",
-    "<model>",
-    "Model at whose price the cost is estimated: openai:gpt-5, or any name with --price"
-  ),
+  against: text("against", "<model>", "Model to compare the cost with: openai:gpt-5, or any name with --price"),
   price: runFlags.price,
   alone: file("alone", "Journal of the same work done by one worker").pipe(Flag.optional),
   title: Flag.String("title").pipe(Flag.withDescription("Title of the page"), Flag.withDefault("Session")),
@@ -92,7 +88,7 @@ export const forkFlags = {
   at: text(
     "at",
     "<step>",
-    "Step to fork at, as round.step, counted from 0, e.g. 0.2. Also 0.2[1] for an item, and 0.2/0.1 in a nested run"
+    "Step to fork at, as round.step, counted from 0, e.g. 0.2. Also 0.2[1] for item 1 of a step that runs once per item, and 0.2/0.1 in a nested run"
   ),
   answer: text("answer", "<text>", "Text to use as the step's answer, instead of calling a worker"),
   answerFile: text("answer-file", "<file>", "File with the text to use as the step's answer"),
@@ -134,7 +130,7 @@ export const purgeFlags = {
   dryRun: toggle("dry-run", "Only count the data that would be deleted"),
   json,
   cache: runFlags.cache.pipe(Flag.withDescription("File of cached answers (default: cache in the config)")),
-  config: config("Config with retention and stores"),
+  config: config("Config that sets the retention period and the stores"),
   journal,
   database
 }

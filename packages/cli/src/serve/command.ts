@@ -14,11 +14,11 @@ export const serve = Command.make("serve", flags, (input) =>
     paragraphs(
       "Start an OpenAI- and Anthropic-compatible endpoint for the team. Clients only need a new base URL.",
       "",
-      "Without a config or --pool, it serves the offline gym. It listens only on this machine. On Ctrl-C or SIGTERM, requests",
+      "Without a config or --pool, it serves the offline gym, a demo team. By default, it listens only on this machine. On Ctrl-C or SIGTERM, requests",
       "in flight get 30 s to finish; a second signal ends the process at once. SIGHUP reloads the config. Suspended runs are",
       "stored in a file and continue after a restart, except in the gym without --journal. Requires @divisi/server.",
       "",
-      "If clients store the state of suspended runs, DIVISI_SECRET is the secret that encrypts it. DIVISI_ACCOUNTS sets the",
+      "DIVISI_SECRET encrypts the state of suspended runs that clients store. DIVISI_ACCOUNTS sets the",
       "file in which the spending of API keys is recorded."
     )
   ),

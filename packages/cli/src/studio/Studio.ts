@@ -195,7 +195,7 @@ const exportTo = Effect.fnUntraced(function* (
     catch: (error) => failed(`Cannot read the evaluations and trainings: ${messageOf(error)}.`)
   })
   if (runs.length === 0 && Object.keys(folders).length === 0)
-    return yield* usage("Nothing to export: no run, evaluation or training was found.")
+    return yield* usage("Nothing to export: no runs, evaluations or training runs were found.")
   const costs = {
     [Sessions.path]: Sessions.open({ title: "All runs", runs: runs.map(({ transcript }) => transcript) })
   }

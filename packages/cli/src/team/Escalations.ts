@@ -21,7 +21,7 @@ export const resolve = (
   const workers = kind === "agreed" ? [first, second, third] : [first, second]
   if (third === "" || !workers.every((id) => ids.includes(id))) {
     return Effect.fail(
-      usage(`Policy ${kind} needs workers in the pool. Use ${forms[kind]} with these ids: ${ids.join(", ")}.`)
+      usage(`Policy "${kind}:${value}" is not valid. Use ${forms[kind]}, where each part is one of: ${ids.join(", ")}.`)
     )
   }
   const name = `${kind}:${value}`

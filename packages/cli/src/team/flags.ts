@@ -19,7 +19,7 @@ export const conductorFlags = {
     ),
     Flag.withMetavar("<prices>"),
     Flag.withDescription(
-      "Prices, in USD per million input and output tokens, e.g. home:my-model=0.5/1.5,ollama:qwen3:8b=0. Required for --max-cost if a price is unknown. A price without an id applies to all workers without a known price"
+      "Prices as <model>=<input>/<output>, in USD per million tokens. Examples: home:my-model=0.5/1.5,ollama:qwen3:8b=0. Required for --max-cost if a price is unknown. A price without an id applies to all workers without a known price"
     ),
     Flag.optional
   ),
@@ -40,14 +40,14 @@ export const conductorFlags = {
     Flag.optional
   ),
   cache: text("cache", "<file>", "File to cache the workers' answers in"),
-  config: config("Config to use")
+  config: config("Config file to use")
 }
 
 /** `--profiles`. Also a flag of `divisi eval`. */
 export const profiles = text(
   "profiles",
   "<folder>",
-  "Folder of an evaluation or of transcripts. A policy with the suffix +profiles, e.g. lexical+profiles, sees the workers' results from this folder instead of their descriptions"
+  "Folder of an evaluation or of transcripts with which a policy can compare workers. A policy with the suffix +profiles, e.g. lexical+profiles, sees the workers' results from this folder instead of their descriptions"
 )
 
 const named = (name: string, description: string) => text(name, "<names>", description)
@@ -76,12 +76,12 @@ export const teamFlags = {
   ),
   approvePlans: toggle(
     "approve-plans",
-    "Show each plan with its price, and ask before it runs. Without a terminal, the run is suspended; `divisi serve` sends the plan to clients as a call to a tool named `plan`"
+    "Run a plan only after a person approves it and its price. Without a terminal, the run is suspended; `divisi serve` sends the plan to clients as a call to a tool named `plan`"
   ),
   check: Flag.String("check").pipe(
     Flag.withMetavar("<name=check>"),
     Flag.withDescription(
-      "Define a check for plans, e.g. tests=command:<command> or form=schema:<file>. <name>=grader compares with the reference answer (only in the gym and in evaluations), <name>=<id> uses a worker as a judge. --policy router applies a single check to each answer; if the answer fails, another worker is called. Repeatable"
+      "Define a check that plans can apply to answers, e.g. tests=command:<command> or form=schema:<file>. <name>=grader compares with the reference answer (only in the gym and in evaluations), <name>=<id> uses a worker as a judge. --policy router applies a single check to each answer; if the answer fails, another worker is called. Repeatable"
     ),
     Flag.atLeast(0)
   ),

@@ -46,12 +46,12 @@ const find = (config: Config, { baseModel, engine, recipe: name }: Asked): Effec
   if (engine !== undefined && !known.engines.includes(engine)) {
     return Effect.fail(
       usage(
-        `The recipe ${name} does not support the engine "${engine}". Supported engines: ${known.engines.join(", ")}.`
+        `The ${name} recipe does not support the engine "${engine}". Supported engines: ${known.engines.join(", ")}.`
       )
     )
   }
   if (baseModel !== undefined && !known.takesBaseModel) {
-    return Effect.fail(usage(`The recipe ${name} does not use --base-model. Omit it.`))
+    return Effect.fail(usage(`The ${name} recipe does not use --base-model. Omit it.`))
   }
   return Effect.tryPromise({ try: known.load, catch: (error) => wrong(name, error) })
 }

@@ -38,7 +38,7 @@ export const read = (folder: string): Effect.Effect<Asked, Failure> =>
   Effect.suspend(() => {
     if (!isRun(folder)) {
       const problem = existsSync(folder) ? "contains no training run" : "does not exist"
-      return Effect.fail(usage(`${folder} ${problem}. Start a training run with: divisi train --recipe <name>`))
+      return Effect.fail(usage(`"${folder}" ${problem}. Start a training run with: divisi train --recipe <name>`))
     }
     try {
       const asked: unknown = JSON.parse(readFileSync(path.join(folder, name), "utf8"))

@@ -55,7 +55,8 @@ export const train = Command.make("train", flags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Train a Conductor by reinforcement learning. The training run is stored in a folder and can be resumed at any time.",
+      "Train a Conductor, the model that plans runs, by reinforcement learning. The training run is",
+      "stored in a folder and can be resumed at any time.",
       "",
       "A recipe defines the model, tasks, workers and phases; define your own under `recipes` in the config. Ctrl-C",
       "stops at a checkpoint. With OTEL_EXPORTER_OTLP_ENDPOINT set, metrics are sent there.",

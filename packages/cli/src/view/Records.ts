@@ -146,7 +146,7 @@ export const toolTexts = (tool: Transcript.ToolRecord, width: number): readonly 
 
 /** Describes the state of a plan that needs approval, if it does. */
 export const approval = ({ decision, waitingFor }: Transcript.RoundRecord): string | undefined => {
-  if (decision === undefined) return waitingFor && `the plan waits for approval (${waitingFor[0]?.id})`
+  if (decision === undefined) return waitingFor && `waiting for approval (id: ${waitingFor[0]?.id})`
   const why = decision.reason === undefined ? "" : `: ${oneLine(decision.reason)}`
   return decision.decision === "edited"
     ? "the plan was replaced by a person"

@@ -7,7 +7,7 @@ import { oneLine, type Style } from "./Line.ts"
 const headings = {
   answered: { text: "✓ answered", style: "good" },
   refused: { text: "✗ refused", style: "bad" },
-  budget: { text: "■ stopped by the budget", style: "busy" },
+  budget: { text: "■ stopped at a limit", style: "busy" },
   failed: { text: "✗ failed", style: "bad" },
   interrupted: { text: "■ interrupted", style: "busy" },
   suspended: { text: "◦ suspended", style: "busy" }

@@ -53,8 +53,8 @@ const read = Command.make(
       'Print the workflow of a completion as JSON: {"steps":[{"worker":1,"subtask":"…","access":"all"}]}.',
       "",
       "With --lines, each input line is a JSON string with one completion, and each output line is its",
-      'result: {"ok":true,"workflow":…} or {"ok":false,"error":{"line":…,"column":…,"message":…}}. Unreadable',
-      "completions do not change the exit code, which is 0."
+      'result: {"ok":true,"workflow":…} or {"ok":false,"error":{"line":…,"column":…,"message":…}}. The',
+      "exit code is 0 even if some completions cannot be read."
     )
   ),
   Command.withShortDescription("Print the workflow of a completion as JSON"),

@@ -6,7 +6,7 @@ import { toggle, whole } from "../invocation/flags.ts"
 
 export const reading = {
   file: Argument.String("file").pipe(
-    Argument.withDescription("File with a model completion, or - for standard input (default)"),
+    Argument.withDescription("File with a model completion; - is standard input, the default"),
     Argument.withDefault("-")
   ),
   strict: toggle("strict", "Accept only lists that Python's ast.literal_eval accepts, without surrounding text"),
@@ -20,7 +20,10 @@ export const reading = {
     Flag.withDescription("Maximum number of steps (default 5)"),
     Flag.withDefault(5)
   ),
-  allowEmpty: toggle("allow-empty", "Allow three empty lists, which accept the previous answer in a later round")
+  allowEmpty: toggle(
+    "allow-empty",
+    "Accept a workflow without steps, with which a model keeps the previous answer in a later round"
+  )
 }
 
 /** Parsed flags shared by the subcommands of `divisi workflow`. */
