@@ -152,7 +152,10 @@ describe.concurrent("divisi rate and divisi learn", () => {
       assert.include((await ask("rate", "up")).output, "answered by calculator: 1")
       await ask("run", "What is 2 + 2?", "--config", "none", "--policy", "single:abacus")
       const afterPlay = await ask("rate", "up")
-      assert.deepStrictEqual([afterPlay.code, afterPlay.errors.includes("The last run used the offline gym")], [2, true])
+      assert.deepStrictEqual(
+        [afterPlay.code, afterPlay.errors.includes("The last run used the offline gym")],
+        [2, true]
+      )
     }))
 
   it("keeps nothing of the gym", () =>

@@ -206,7 +206,7 @@ export const exportFlags = {
   ),
   to: choice("to", ["decisions", "answers", "inspect"]).pipe(
     Flag.withDescription(
-      "What to export: decisions, answers, or inspect. Decisions are the policies' prompts and completions; answers are the workers' messages and answers; inspect writes inspect_ai logs, one per policy and benchmark"
+      "Export format: decisions, answers, or inspect. Decisions are the policies' prompts and completions; answers are the workers' messages and answers; inspect writes inspect_ai logs, one per policy and benchmark"
     )
   ),
   benchmark: text("benchmark", "<names>", "For inspect: new locations of moved task files, e.g. math500=rows.jsonl"),
