@@ -27,8 +27,17 @@ const distance = (from: string, to: string): number => {
 
 const bare = (word: string): string => word.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "")
 
-/** Whether two words are equal, ignoring case, hyphens and underscores. */
-export const isSame = (one: string, other: string): boolean => bare(one) === bare(other.slice(0, 64))
+/**
+ * Looks a name up in a table of names used by other libraries, regardless of case and separators. The longest name that
+ * it begins with decides.
+ */
+export const aliasOf = (name: string, called: Readonly<Record<string, string>>): string | undefined => {
+  const word = bare(name.slice(0, 64))
+  const [alias] = Object.keys(called)
+    .filter((one) => word.startsWith(bare(one)))
+    .sort((one, other) => other.length - one.length)
+  return alias && called[alias]
+}
 
 /** Maximum edit distance for a suggestion: a third of the word's length, but at most 3. */
 const allowed = (word: string): number => Math.min(3, Math.floor(word.length / 3))

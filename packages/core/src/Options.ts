@@ -9,7 +9,7 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { isObject, isRecord } from "./Fields.ts"
-import { isSame, nearest } from "./Nearest.ts"
+import { aliasOf, nearest } from "./Nearest.ts"
 
 // Every entry point that starts runs imports this module. Without this guard, an outdated runtime would fail later with
 // an unrelated error.
@@ -176,7 +176,7 @@ const pathDots: ReadonlySet<string> = new Set([".", ".."])
 
 /** Accepts the id of a run, which every journal can store. */
 export const runId = expects(
-  `a string of 1 to ${longestRunId} characters without control characters or unpaired surrogates, and not "." or ".."`,
+  `a string of 1 to ${longestRunId} characters without control characters, and not "." or ".."`,
   (value) =>
     typeof value === "string" &&
     value.trim() !== "" &&
@@ -260,7 +260,7 @@ export const table = (shape: Shape, notes: Notes = {}): Table => ({ kind: "table
 
 /**
  * Returns aliases for a {@link Table} from lists of names: each option with the names that other libraries use for it,
- * separated by spaces.
+ * separated by spaces. Each also stands for longer names that begin with it: `model` for `modelName`.
  */
 export const aliases = (names: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(
@@ -315,8 +315,8 @@ const tableOf = (row: Table | Shape): Table => (isStructure(row) ? (row as Table
 const unknown = (path: string, option: string, { called = {}, shape }: Table): string => {
   const known = Object.keys(shape)
   const start = `option "${path}${shortest(option)}" does not exist.`
-  const habit = Object.keys(called).find((one) => isSame(one, option))
-  if (habit !== undefined) return `${start} Use "${called[habit]}".`
+  const ours = aliasOf(option, called)
+  if (ours !== undefined) return `${start} Use "${ours}".`
   const meant = nearest(option, known)
   return meant === undefined ? `${start} Options: ${known.join(", ")}.` : `${start} Did you mean "${path}${meant}"?`
 }

@@ -4,14 +4,11 @@
  * Both are ordinary policies: `checked` adds a check to its step, and `agreed` compares the answers of a finished
  * round. All calls, including those made by checks, are charged to the budget and recorded in the transcript.
  */
-import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
+import { onDemand } from "../OnDemand.ts"
 import { kindOf, OptionsError } from "../Options.ts"
 import { type Check, isCheck } from "../task/Check.ts"
-import { voteOf } from "../workflow/vote.ts"
-import type { Step } from "../workflow/Workflow.ts"
-import { ordinal, type WorkerReference } from "./Baselines.ts"
-import { type Context, canStand, type Policy, PolicyError, type Proposal } from "./Policy.ts"
+import type { WorkerReference } from "./Baselines.ts"
+import type { Policy } from "./Policy.ts"
 
 export { voteOf } from "../workflow/vote.ts"
 
@@ -19,22 +16,10 @@ export { voteOf } from "../workflow/vote.ts"
 // Policies
 // -------------------------------------------------------------------------------------------------------------------
 
-const attempt = (worker: number): Step => ({ worker, subtask: "", access: [] })
+const planned = onDemand(() => import("./escalate.ts"))
 
 /** Name of the check in workflows written by `checked`. */
 const theCheck = "check"
-
-const stands: Proposal = { workflow: { steps: [] } }
-
-const found = (policy: string, { pool }: Context, references: ReadonlyArray<WorkerReference>) =>
-  Effect.mapError(
-    Effect.fromResult(Result.all(references.map((reference) => ordinal(pool, reference)))),
-    (detail) => new PolicyError({ policy, detail })
-  )
-
-/** Whether the previous round called only this worker. */
-const isAlone = ({ previous }: Context, worker: number): boolean =>
-  previous?.workflow.steps.length === 1 && previous.workflow.steps[0]!.worker === worker
 
 /**
  * Creates a policy that asks one worker first, and a second one if the first returns no answer or its answer fails the
@@ -74,29 +59,13 @@ export const checked = (first: WorkerReference, then: WorkerReference, check: Ch
     })
   }
   const name = `checked:${first}+${then}`
-  const workers = (context: Context) => found(name, context, [first, then])
   return {
     name,
     // No failover: the caller selected both workers and defined what happens if the first one fails.
     failover: false,
     checks: { [theCheck]: check },
-    propose: (context) =>
-      Effect.map(workers(context), ([cheap, strong]): Proposal => {
-        const { previous } = context
-        if (previous === undefined) {
-          return { workflow: { steps: [{ ...attempt(cheap!), check: { by: theCheck, onFailure: "revise" } }] } }
-        }
-        // A critic may object to an answer that passed its check, or that was not checked.
-        if (previous.answer.type !== "answered") return { workflow: { steps: [attempt(strong!)] } }
-        const wasAsked = isAlone(context, strong!) && cheap !== strong
-        return wasAsked || previous.feedback === undefined ? stands : { workflow: { steps: [attempt(strong!)] } }
-      }),
-    revise: (context) =>
-      Effect.map(workers(context), ([, strong]) => ({
-        type: "re-plan",
-        workflow: { steps: [attempt(strong!)] },
-        notes: [`The answer failed its check. ${context.evidence.failed[0].objection}`]
-      }))
+    propose: (context) => planned((plans) => plans.checked(name, [first, then], theCheck, context)),
+    revise: (context) => planned((plans) => plans.revised(name, then, context))
   }
 }
 
@@ -130,20 +99,6 @@ export const agreed = (a: WorkerReference, b: WorkerReference, otherwise: Worker
     failover: false,
     maxSteps: 2,
     recursion: 1,
-    propose: Effect.fnUntraced(function* (context: Context): Effect.fn.Return<Proposal, PolicyError> {
-      const [one, other, third] = yield* found(name, context, [a, b, otherwise])
-      const { previous } = context
-      if (previous === undefined) return { workflow: { steps: [attempt(one!), attempt(other!)], answer: "majority" } }
-      if (canStand(previous) && isAlone(context, third!)) return stands
-      const votes = (previous.answers ?? []).flatMap((answer) =>
-        answer?.type === "answered" ? [voteOf(answer.text)] : []
-      )
-      if (votes.length === 2 && votes[0] === votes[1] && previous.feedback === undefined) {
-        return { ...stands, notes: ["Both answers agree."] }
-      }
-      const why =
-        previous.feedback ?? (votes.length === 2 ? "The two answers differ." : "Fewer than two answers arrived.")
-      return { workflow: { steps: [attempt(third!)] }, notes: [why] }
-    })
+    propose: (context) => planned((plans) => plans.agreed(name, [a, b, otherwise], context))
   }
 }

@@ -54,14 +54,14 @@ const shape = {
   ...settingsTable,
   question: Options.expects(Task.forms, isQuestion),
   pool: Options.expects("a list of workers", Array.isArray),
-  policy: Options.madeBy('a policy, such as single(0) or policy("mine", plan)', "propose"),
+  policy: Options.madeBy("a policy, such as single(0)", "propose"),
   signal: Options.expects(
-    "an AbortSignal, such as the signal of an AbortController",
+    "an AbortSignal",
     (value) => has(value, "aborted", () => true) && has(value, "addEventListener", isFunction)
   ),
   onEvent: Options.aFunction,
-  telemetry: Options.madeBy("the result of openTelemetry(api)", "listener"),
-  cache: Options.madeBy("a cache, such as memoryCache({ maxEntries })", "lookup"),
+  telemetry: Options.madeBy("openTelemetry(api)", "listener"),
+  cache: Options.madeBy("a cache, such as memoryCache()", "lookup"),
   gate: Options.madeBy("a gate from openGate()", "enter"),
   toolChoice: Options.expects(
     '"auto", "none", "required" or the name of a tool, { name }',
@@ -84,35 +84,32 @@ const shape = {
 
 /** Option names used by other libraries, by the names used here. */
 const called = Options.aliases({
-  question: "prompt userPrompt input inputs query task text content goal",
-  "question: { messages }": "messages history chatHistory",
-  "question: { question, system }": "system systemPrompt systemMessage instructions developer",
-  pool: "model models modelName modelList workers agents participants members team llm llms deployments",
-  policy: "planner router strategy process workflow graph orchestrator managerLlm speakerSelection",
-  output:
-    "schema outputSchema outputType responseFormat responseModel structuredOutput experimentalOutput outputPydantic textFormat",
+  question: "prompt userPrompt input query task text content goal",
+  "question: { messages }": "message history chatHistory",
+  "question: { question, system }": "system instruction developer",
+  pool: "model worker agent participant member team llm deployment",
+  policy: "planner router strategy process workflow graph orchestrator manager speaker",
+  output: "schema output response structuredOutput experimentalOutput textFormat",
   budget: "maxBudget limits usageLimits",
-  "budget: { durationMillis }": "timeout timeoutMs timeoutMillis requestTimeout maxDuration maxExecutionTime",
+  "budget: { durationMillis }": "timeout requestTimeout maxDuration maxExecution",
   "budget: { costUsd }": "maxCost maxPrice maxBudgetUsd",
-  "worker: { maxOutputTokens }": "maxTokens maxOutputTokens maxCompletionTokens",
+  "worker: { maxOutputTokens }": "maxTokens maxOutput maxCompletion",
   "worker: { temperature }": "temperature",
-  "worker: { reasoning }": "reasoning reasoningEffort effort thinking",
+  "worker: { reasoning }": "reasoning effort thinking",
   "retry: { maxAttempts }": "maxRetries numRetries retries",
-  maxToolRounds: "stopWhen maxTurns maxIter maxIterations maxRound maxToolRoundtrips maxToolCalls recursionLimit",
-  signal: "abortSignal abort cancellationToken",
-  tools: "functions toolkit toolsets",
+  maxToolRounds: "stopWhen maxTurns maxIter maxRound maxTool recursionLimit",
+  signal: "abort cancellation",
+  tools: "function toolkit toolset",
   toolChoice: "functionCall",
-  onEvent: "onChunk onToken onStepFinish onFinish onError onProgress stepCallback taskCallback callbacks hooks verbose",
-  "streamAnswer instead of conduct": "stream streaming",
-  approve: "humanInput humanInTheLoop interruptOn",
+  onEvent: "onChunk onToken onStep onFinish onError onProgress stepCallback taskCallback callback hooks verbose",
+  "streamAnswer instead of conduct": "stream",
+  approve: "human interruptOn",
   approvePlan: "interruptBefore",
   cache: "caching cacheControl",
   telemetry: "experimentalTelemetry tracer tracing",
-  journal: "checkpointer store persistence",
-  runId: "id name threadId sessionId conversationId",
-  "apiKey of the worker, such as openai(model, { apiKey })": "apiKey",
-  "baseURL of the worker, such as openai(model, { baseURL })": "baseURL",
-  "headers of the worker, such as openai(model, { headers })": "headers"
+  journal: "checkpoint store persist",
+  runId: "id name thread session conversation",
+  "openai(model, { apiKey, baseURL, headers }) in pool": "apiKey baseURL header"
 })
 
 const table = Options.table(shape, { required: ["question", "pool"], called, rules: settingsRules })

@@ -40,10 +40,10 @@ const table = /* @__PURE__ */ (() =>
       called: Options.aliases({
         name: "id title toolName",
         description: "prompt system instructions docstring",
-        input: "parameters inputSchema schema args argsSchema params",
-        execute: "run handler func function fn call invoke callback coroutine onInvokeTool",
-        needsApproval: "requireApproval requiresConfirmation approvalMode confirm",
-        timeoutMillis: "timeout timeoutMs",
+        input: "parameters inputSchema schema args params",
+        execute: "run handler func fn call invoke coroutine onInvoke",
+        needsApproval: "require approval confirm",
+        timeoutMillis: "timeout",
         maxResultCharacters: "maxTokens",
         "execute: (input) => …": "messages"
       })

@@ -72,22 +72,22 @@ const shape = {
 
 /** Option names used by other libraries, by the names used here. */
 const called = Options.aliases({
-  id: "name model modelId agentId",
-  description: "role goal backstory handoffDescription",
-  instructions: "prompt system systemPrompt systemMessage",
+  id: "name model agent",
+  description: "role goal backstory handoff",
+  instructions: "prompt system",
   answer: "execute run generate doGenerate handler call acall invoke forward fn func ask respond reply",
   "answer: ({ messages }) => …": "messages input question",
-  maxOutputTokens: "maxTokens maxCompletionTokens",
-  pricing: "price prices cost inputCostPerToken costPerToken",
-  "limits: { contextTokens }": "contextWindow contextLength maxInputTokens",
+  maxOutputTokens: "maxTokens maxCompletion",
+  pricing: "price cost inputCost",
+  "limits: { contextTokens }": "context maxInput",
   settings: "parameters",
   provider: "vendor",
-  "tools of conduct": "tools toolsets functions",
-  "output of conduct": "schema output outputType responseFormat structuredOutput",
-  "worker: { timeoutMillis } of conduct": "timeout timeoutMs timeoutMillis",
+  "tools of conduct": "tools functions toolset",
+  "output of conduct": "schema output response structured",
+  "worker: { timeoutMillis } of conduct": "timeout",
   "worker: { temperature } of conduct": "temperature",
   "retry: { maxAttempts } of conduct": "maxRetries retries",
-  "openai(model, { apiKey }) instead of worker": "apiKey baseURL apiBase"
+  "openai(model, { apiKey }) instead of worker": "api baseURL"
 })
 
 const table = Options.table(shape, { required: ["id", "answer"], called })

@@ -3,7 +3,7 @@
  * suggestion instead of being silently ignored.
  */
 import { isRecord } from "../Fields.ts"
-import { isSame, nearest } from "../Nearest.ts"
+import { aliasOf, nearest } from "../Nearest.ts"
 import { settingsTable } from "./program.ts"
 import type { EarlierStep, Enough, Gives, Step, StepCheck, StepSettings, When, Workflow } from "./Workflow.ts"
 
@@ -47,7 +47,7 @@ const called: Readonly<Record<string, string>> = {
   model: "worker",
   agent: "worker",
   prompt: "subtask",
-  instructions: "subtask",
+  instruction: "subtask",
   dependsOn: "access",
   forEach: "each",
   map: "each",
@@ -60,8 +60,7 @@ const called: Readonly<Record<string, string>> = {
 }
 
 const meantBy = (key: string, known: ReadonlyArray<string>): string | undefined => {
-  const name = Object.keys(called).find((one) => isSame(one, key))
-  const meant = name === undefined ? undefined : called[name]
+  const meant = aliasOf(key, called)
   return meant !== undefined && known.includes(meant) ? meant : nearest(key, known)
 }
 
