@@ -108,7 +108,7 @@ const within = <A, R>(folder: string, effect: Effect.Effect<A, unknown, R>) => E
  * import * as Effect from "effect/Effect"
  *
  * const error = Effect.runSync(Effect.flip(RunFolder.readConfig("no/such/run")))
- * error.message // => "No training run in no/such/run. Start one, or choose another folder."
+ * error.message // => '"no/such/run" contains no training run. Start one, or choose another folder.'
  * ```
  */
 export const readConfig = (folder: string): Effect.Effect<TrainingConfig, RunFolderError> =>

@@ -384,7 +384,7 @@ export const start = (parts: Parts, input: ConfigInput, options: Options): Effec
  *   grader: Grader.exact
  * }
  * const error = await Effect.runPromise(Effect.flip(Trainer.resume(parts, { folder: "no/such/run" })))
- * error.message // => "No training run in no/such/run. Start one, or choose another folder."
+ * error.message // => '"no/such/run" contains no training run. Start one, or choose another folder.'
  * ```
  */
 export const resume = (
