@@ -281,7 +281,7 @@ describe.concurrent("the config", () => {
     [
       "a thrown error",
       'throw new Error("my own problem")\n',
-      /^divisi: divisi\.config\.ts, line 1, threw .*my own problem\n$/
+      /^divisi: divisi\.config\.ts threw an error on line 1 .*my own problem\n$/
     ],
     ["no default export", "export const maxSteps = 3\n", /^divisi: divisi\.config\.ts has no default export.*\n$/],
     [

@@ -119,8 +119,8 @@ describe.concurrent("checks by name", () => {
   it("say what is wrong with them", async () => {
     for (const [checks, flag, problem] of [
       ["{}", "=grader", "--check 'tests=command:npm test'"],
-      ["{}", "a=schema:none.json", "--check: a: cannot use the schema none.json"],
-      ['{ a: "nobody" }', "b=grader", 'The config: a: unknown check "nobody"'],
+      ["{}", "a=schema:none.json", "--check a: cannot use the schema none.json"],
+      ['{ a: "nobody" }', "b=grader", 'The config\'s check a: unknown check "nobody"'],
       ["{ a: 5 }", "b=grader", "checks.a"]
     ] as const) {
       const { code, errors } = await asking("a", checks, "--check", flag)

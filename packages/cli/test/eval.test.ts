@@ -88,7 +88,9 @@ describe("divisi eval", () => {
       expect(await wrong("--benchmark", "no.jsonl")).toEqual({ code: 2, errors: expect.stringContaining("no.jsonl") })
       expect(await wrong("--ids", "none")).toEqual({
         code: 2,
-        errors: expect.stringContaining("--ids: 1 of the ids are not among")
+        errors: expect.stringContaining(
+          "--ids: the first 100 gym tasks do not include none. Use --limit to search more tasks."
+        )
       })
       expect(readdirSync(cwd)).toEqual([])
     }))

@@ -182,7 +182,7 @@ describe.concurrent("a Conductor for one's own pool", () => {
       assert.include(evaluated.errors, "2 questions with a reference answer that the grader rejects")
       const unpriced = await ask("pool", "record", "questions.jsonl", "--pool", pool)
       assert.include(unpriced.errors, "--price adder:sums=0.5/1.5")
-      assert.include((await ask("pool", "train", "nowhere")).errors, "Run divisi pool record with --out nowhere")
+      assert.include((await ask("pool", "train", "nowhere")).errors, "Run `divisi pool record --out nowhere`")
       assert.strictEqual(calls(), 0)
 
       const absent = await ask("pool", "record", "questions.jsonl", "--pool", "llamacpp:./absent.gguf", "--out", "none")

@@ -53,7 +53,7 @@ it("finds a run whose file was moved, and not one whose file was removed", async
 const transcript = (): string => fs.readFileSync(path.join(folder, "one.json"), "utf8")
 
 const damagedRuns = {
-  "that is truncated": [(text: string) => text.slice(0, 200), "or it is truncated. Restore it from a backup"],
+  "that is truncated": [(text: string) => text.slice(0, 200), "It may be truncated. Restore it from a backup"],
   "that another version wrote": [
     (text: string) => text.replace('"version":1', '"version":99'),
     "has version 99, but only version 1 is supported. Use the release of Divisi that wrote it, or a newer one."

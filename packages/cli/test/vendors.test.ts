@@ -154,7 +154,10 @@ describe.concurrent("what is missing", () => {
   it("can be a vendor, a worker, or an invalid cache", async () => {
     const unknown = await divisi(["run", "Why?", "--pool", "nobody:model"])
     assert.strictEqual(unknown.code, 2)
-    assert.include(unknown.errors, "or set NOBODY_BASE_URL to the URL of a server with the Chat Completions API.")
+    assert.include(
+      unknown.errors,
+      "or set NOBODY_BASE_URL to the URL of a server that supports the Chat Completions API."
+    )
     const worker = await divisi(["run", "Why?", "--policy", "model:nobody"])
     assert.strictEqual(worker.code, 2)
     assert.include(worker.errors, "needs a worker in the pool")

@@ -127,5 +127,7 @@ export const attempts = async (configuration: Configuration): Promise<ReadonlyAr
 /** Returns the error of the valid options, if they are refused with the name of one of them. */
 export const invalid = async ({ make, options }: Configuration): Promise<string | undefined> => {
   const message = await outcomeOf(make, options)
-  return /does not exist|must be |is missing|required, but missing|unknown setting/.test(message) ? message : undefined
+  return /option "[^"]*" does not exist|must be |is missing|required, but missing|unknown setting/.test(message)
+    ? message
+    : undefined
 }

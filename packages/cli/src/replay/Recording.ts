@@ -78,7 +78,8 @@ const readTranscript = (whole: object): Result.Result<Recording, string> =>
 
 const neither = "is not a transcript or an event file of a run"
 
-const remedy = "Write a transcript with: divisi run <question> --transcript <file>"
+/** What to do about a file that is neither. */
+export const remedy = "Write a transcript with: divisi run <question> --transcript <file>"
 
 /** Parses a recording in either format. On failure, returns a description of the problem. */
 export const read = (text: string): Result.Result<Recording, string> => {

@@ -113,10 +113,10 @@ export const transcriptIn = (file: string): Transcript.Transcript | undefined =>
     }
     const read = Recording.read(TextFile.read(file))
     if (Result.isSuccess(read)) return read.success.run
-    if (isRun)
-      throw unreadable(
-        /\bversion\b/.test(read.failure) ? read.failure : `${read.failure} Restore it from a backup, or delete it.`
-      )
+    if (isRun) {
+      const problem = read.failure.replace(` ${Recording.remedy}`, "")
+      throw unreadable(/\bversion\b/.test(problem) ? problem : `${problem} Restore it from a backup, or delete it.`)
+    }
     return undefined
   } catch (error) {
     if (error instanceof StudioServer.Unreadable) throw error

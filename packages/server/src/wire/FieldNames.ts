@@ -22,13 +22,15 @@ export const of = (body: JsonObject, limit: (typeof limits)[number], stop: strin
   parallelToolCalls: "parallel_tool_calls"
 })
 
-/** Matches a setting by its path, with the flag of the command line that may follow. */
+/** Matches a setting by its path, or in parentheses after its flag of the command line. */
 const settings =
-  /(?<![.\w])(?:worker\.)?(maxOutputTokens|stopSequences|toolChoice|parallelToolCalls)\b(?: \(--[a-z-]+\))?/g
+  /--[a-z-]+ \(worker\.(\w+)\)|(?<![.\w])(?:worker\.)?(maxOutputTokens|stopSequences|toolChoice|parallelToolCalls)\b/g
 
 /** Replaces the names of settings in a message with the names of the client's fields. */
 export const inMessage = (message: string, names: FieldNames | undefined): string =>
-  names === undefined ? message : message.replaceAll(settings, (_, name: keyof FieldNames) => names[name])
+  names === undefined
+    ? message
+    : message.replaceAll(settings, (all, ofFlag?: keyof FieldNames, name = ofFlag) => (name && names[name]) ?? all)
 
 /** Returns the field that a message is about, if it begins with the field's name. */
 export const subjectOf = (message: string, names: FieldNames | undefined): string | undefined =>

@@ -112,7 +112,9 @@ const misbehavingCalls = (instead: string): Case => ({
       await named(misbehaviour, async () => {
         const { calls, error } = await subject.call(one, { tools: [weather, clock] })
         if (error !== undefined) return assertFailed(error.reason, nonsense)
-        assert.ok(calls.length <= MisbehavingVendor.calls.length, "More tools are asked for than there were.")
+        // An object among the arguments of a call reads like another call that the vendor merged with it.
+        const own = calls.filter(({ arguments: text }) => text !== instead)
+        assert.ok(own.length <= MisbehavingVendor.calls.length, "More tools are asked for than there were.")
       })
     }
   }
