@@ -78,7 +78,7 @@ const readTranscript = (whole: object): Result.Result<Recording, string> =>
 
 const neither = "is not a transcript or an event file of a run"
 
-/** What to do about a file that is neither. */
+/** Remedy for a file that is neither. */
 export const remedy = "Write a transcript with: divisi run <question> --transcript <file>"
 
 /** Parses a recording in either format. On failure, returns a description of the problem. */
