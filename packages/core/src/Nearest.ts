@@ -28,15 +28,19 @@ const distance = (from: string, to: string): number => {
 const bare = (word: string): string => word.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "")
 
 /**
- * Looks a name up in a table of names used by other libraries, regardless of case and separators. The longest name that
- * it begins with decides.
+ * Looks a name up in a table of names used by other libraries, regardless of case and separators. Without an equal name,
+ * a known word that is close decides, and then the longest name that it begins with.
  */
-export const aliasOf = (name: string, called: Readonly<Record<string, string>>): string | undefined => {
+export const aliasOf = (
+  name: string,
+  called: Readonly<Record<string, string>>,
+  meant: string | undefined
+): string | undefined => {
   const word = bare(name.slice(0, 64))
-  const [alias] = Object.keys(called)
+  const [alias = ""] = Object.keys(called)
     .filter((one) => word.startsWith(bare(one)))
     .sort((one, other) => other.length - one.length)
-  return alias && called[alias]
+  return meant !== undefined && bare(alias) !== word ? undefined : called[alias]
 }
 
 /** Maximum edit distance for a suggestion: a third of the word's length, but at most 3. */

@@ -315,9 +315,9 @@ const tableOf = (row: Table | Shape): Table => (isStructure(row) ? (row as Table
 const unknown = (path: string, option: string, { called = {}, shape }: Table): string => {
   const known = Object.keys(shape)
   const start = `option "${path}${shortest(option)}" does not exist.`
-  const ours = aliasOf(option, called)
-  if (ours !== undefined) return `${start} Use "${ours}".`
   const meant = nearest(option, known)
+  const ours = aliasOf(option, called, meant)
+  if (ours !== undefined) return `${start} Use "${ours}".`
   return meant === undefined ? `${start} Options: ${known.join(", ")}.` : `${start} Did you mean "${path}${meant}"?`
 }
 

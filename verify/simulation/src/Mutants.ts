@@ -190,7 +190,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // A lookup that starts to wait when the answer arrives is never resumed.
   "joins-late": {
-    seed: 64,
+    seed: 253,
     file: "core/src/run/ResponseCache.ts",
     edits: [
       { from: "        flight.add(waiter)\n", to: "" },
@@ -300,7 +300,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // A process that was taken over writes on.
   unfenced: {
-    seed: 23,
+    seed: 11,
     survival: true,
     file: "core/src/journal/MemoryJournal.ts",
     edits: [

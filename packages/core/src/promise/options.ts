@@ -60,7 +60,7 @@ const shape = {
     (value) => has(value, "aborted", () => true) && has(value, "addEventListener", isFunction)
   ),
   onEvent: Options.aFunction,
-  telemetry: Options.madeBy("openTelemetry(api)", "listener"),
+  telemetry: Options.madeBy("a result of openTelemetry()", "listener"),
   cache: Options.madeBy("a cache, such as memoryCache()", "lookup"),
   gate: Options.madeBy("a gate from openGate()", "enter"),
   toolChoice: Options.expects(
@@ -109,7 +109,7 @@ const called = Options.aliases({
   telemetry: "experimentalTelemetry tracer tracing",
   journal: "checkpoint store persist",
   runId: "id name thread session conversation",
-  "openai(model, { apiKey, baseURL, headers }) in pool": "apiKey baseURL header"
+  "openai(model, { apiKey, … }) in pool": "apiKey baseURL header"
 })
 
 const table = Options.table(shape, { required: ["question", "pool"], called, rules: settingsRules })

@@ -79,7 +79,7 @@ const called = Options.aliases({
   "answer: ({ messages }) => …": "messages input question",
   maxOutputTokens: "maxTokens maxCompletion",
   pricing: "price cost inputCost",
-  "limits: { contextTokens }": "context maxInput",
+  "limits: { contextTokens }": "context maxInputTokens",
   settings: "parameters",
   provider: "vendor",
   "tools of conduct": "tools functions toolset",

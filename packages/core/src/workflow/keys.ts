@@ -60,8 +60,9 @@ const called: Readonly<Record<string, string>> = {
 }
 
 const meantBy = (key: string, known: ReadonlyArray<string>): string | undefined => {
-  const meant = aliasOf(key, called)
-  return meant !== undefined && known.includes(meant) ? meant : nearest(key, known)
+  const close = nearest(key, known)
+  const meant = aliasOf(key, called, close)
+  return meant !== undefined && known.includes(meant) ? meant : close
 }
 
 /** Returns the first unknown key in an object, or `undefined`. Keys whose value is `undefined` are ignored. */
