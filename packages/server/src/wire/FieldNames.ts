@@ -30,7 +30,10 @@ const settings =
 export const inMessage = (message: string, names: FieldNames | undefined): string =>
   names === undefined
     ? message
-    : message.replaceAll(settings, (all, ofFlag?: keyof FieldNames, name = ofFlag) => (name && names[name]) ?? all)
+    : message.replaceAll(settings, (whole: string, ofFlag?: keyof FieldNames, own?: keyof FieldNames) => {
+        const name = ofFlag ?? own
+        return (name && names[name]) ?? whole
+      })
 
 /** Returns the field that a message is about, if it begins with the field's name. */
 export const subjectOf = (message: string, names: FieldNames | undefined): string | undefined =>
