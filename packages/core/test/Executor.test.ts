@@ -1,25 +1,25 @@
 /**
  * The seven promises of the scheduler, by number. To change one is a decision: see the head of `src/loop/scheduler.ts`.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
 import type { RunEvent } from "../src/events/RunEvent.ts"
 import * as Transcript from "../src/events/Transcript.ts"
+import { loadAll } from "../src/OnDemand.ts"
 import * as Baselines from "../src/policy/Baselines.ts"
 import * as Policy from "../src/policy/Policy.ts"
 import * as Conductor from "../src/run/Conductor.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
-// These are loaded when they are first needed, which would pass while a virtual clock stands still.
-import "../src/loop/programScheduler.ts"
-import "../src/middleware/steps.ts"
-import "../src/task/partStreams.ts"
 import { addUsage, noUsage, type Usage } from "../src/task/Usage.ts"
 import type { Worker, WorkerErrorReason } from "../src/task/Worker.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
 import type { Access, Workflow } from "../src/workflow/Workflow.ts"
+
+// A virtual clock does not wait until modules are loaded on demand.
+beforeAll(loadAll)
 
 const step = (worker: number, access: Access = [], subtask = `subtask of ${worker}`) => ({ worker, subtask, access })
 
