@@ -1,4 +1,4 @@
-import { assert, describe, expect, it } from "@effect/vitest"
+import { assert, beforeAll, describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
@@ -6,14 +6,17 @@ import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
 import { TestClock } from "effect/testing"
 import type { RunEvent } from "../src/events/RunEvent.ts"
+import { loadAll } from "../src/OnDemand.ts"
 import * as Baselines from "../src/policy/Baselines.ts"
 import * as Policy from "../src/policy/Policy.ts"
 import * as Conductor from "../src/run/Conductor.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
 import * as Task from "../src/task/Task.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
-import "../src/task/partStreams.ts"
 import * as Telemetry from "../src/telemetry/Telemetry.ts"
+
+// A virtual clock does not wait until modules are loaded on demand.
+beforeAll(loadAll)
 
 const collector = () => {
   const spans: Array<Tracer.NativeSpan> = []
