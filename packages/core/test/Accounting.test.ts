@@ -1,5 +1,5 @@
 /** A run's requests, events and charges agree, however it ends. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -18,6 +18,9 @@ import type * as Critic from "../src/task/Critic.ts"
 import { type Worker, WorkerError } from "../src/task/Worker.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
 import type { Access } from "../src/workflow/Workflow.ts"
+
+// A virtual clock does not wait for modules that load on first use.
+beforeAll(() => Effect.runPromise(Conductor.preload))
 
 const pricing = { inputPerMillion: 0, outputPerMillion: 0, perCall: 1 }
 

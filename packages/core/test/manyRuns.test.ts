@@ -1,5 +1,5 @@
 /** Concurrent runs, and runs that are stopped at any point. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Scheduler from "effect/Scheduler"
@@ -10,6 +10,9 @@ import * as Conductor from "../src/run/Conductor.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
 import { pausingAt } from "./pausing.ts"
+
+// A virtual clock does not wait for modules that load on first use.
+beforeAll(() => Effect.runPromise(Conductor.preload))
 
 describe("ledgers shared by many runs", () => {
   it.effect("hold over all of them", () =>

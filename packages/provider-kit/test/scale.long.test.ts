@@ -8,11 +8,14 @@ import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import type { Worker, WorkerRequest } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as ProviderGate from "@divisi/provider-kit/ProviderGate"
-import { assert, describe, expect, it } from "@effect/vitest"
+import { assert, beforeAll, describe, expect, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { TestClock } from "effect/testing"
+
+// A virtual clock does not wait for modules that load on demand.
+beforeAll(() => Effect.runPromise(Conductor.preload))
 
 const limits = { requestsPerMinute: 30_000, concurrency: 200 }
 const pricing = { inputPerMillion: 1, outputPerMillion: 1 }

@@ -21,6 +21,7 @@ import type { JournalError, JournalMismatch } from "../journal/JournalErrors.ts"
 import type { RunDefect, UnfittingAnswer } from "../loop/result.ts"
 import type { RunError } from "../loop/round.ts"
 import { conduct, maxRounds } from "../loop/run.ts"
+import { loadAll } from "../OnDemand.ts"
 import * as Tables from "../Options.ts"
 import type { Policy } from "../policy/Policy.ts"
 import type { Grade } from "../task/Grader.ts"
@@ -377,3 +378,16 @@ export const ofChecked = (options: Options): Conductor["Service"] => {
 
 /** A layer that provides a Conductor with the given options. */
 export const layer = (options: Options): Layer.Layer<Conductor> => Layer.succeed(Conductor, make(options))
+
+/**
+ * Loads the modules that runs otherwise import on first use. Call it before tests with a virtual clock, which does not
+ * wait for imports. A server that calls it at startup answers its first request sooner.
+ *
+ * ```ts
+ * import * as Conductor from "@divisi/core/Conductor"
+ * import * as Effect from "effect/Effect"
+ *
+ * await Effect.runPromise(Conductor.preload)
+ * ```
+ */
+export const preload: Effect.Effect<void> = Effect.promise(loadAll)
