@@ -1,6 +1,5 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import type { Report } from "@divisi/evals/Report"
 import { describe, expect, it } from "vitest"
 import { evaluated, samplesIn } from "./evaluated.ts"
 import { divisi, inFolder } from "./process.ts"
@@ -118,35 +117,6 @@ describe("divisi eval regrade and diff", () => {
 })
 
 describe("divisi eval, from what was recorded", () => {
-  it("replays an evaluation without a call, and counts what is not recorded as missing", () =>
-    inFolder(async (cwd) => {
-      const policies = ["--policy", "lexical", "--baselines", "self-consistency:3,masrouter-light"]
-      const args = ["eval", "--limit", "6", "--seed", "5", "--learn-limit", "4", ...policies]
-      const first = await evaluated(args, cwd)
-      const again = await evaluated([...args, "--offline", "evaluation", "--out", "again"], cwd)
-      expect(again.extent).toMatchObject({ status: "complete", samples: 18, paidUsd: 0 })
-      const known = (report: Report) => report.cells.map(({ costUsd, policy, score }) => ({ policy, score, costUsd }))
-      expect(known(again)).toEqual(known(first))
-      const texts = (folder: string) => samplesIn(path.join(cwd, folder)).map(({ answer, score }) => [answer, score])
-      expect(texts("again")).toEqual(texts("evaluation"))
-
-      const other = ["eval", "--limit", "6", "--seed", "5", "--policy", "single:courier", "--epochs", "2"]
-      const missing = await evaluated([...other, "--offline", "evaluation", "--out", "missing"], cwd)
-      const { missing: count, samples } = missing.cells[0]!.score
-      expect(count).toBeGreaterThan(0)
-      expect(count + samples).toBe(12)
-      expect(samplesIn(path.join(cwd, "missing")).find((one) => one.missing)?.missing).toMatchObject({
-        cause: "harness",
-        message: expect.stringContaining("nothing is recorded for")
-      })
-      const nowhere = await divisi([...args, "--offline", "nowhere"], { cwd })
-      expect(nowhere).toMatchObject({
-        code: 2,
-        errors: expect.stringContaining("nowhere/answers.sqlite does not exist")
-      })
-      expect(existsSync(path.join(cwd, "nowhere"))).toBe(false)
-    }))
-
   it("exports logs of inspect_ai, one for each policy on each benchmark", () =>
     inFolder(async (cwd) => {
       const report = await evaluated([...small, "--samples", "2", "--baselines", "random"], cwd)
@@ -182,31 +152,5 @@ describe("divisi eval, from what was recorded", () => {
         }
         expect(new Set(log.samples.map(({ uuid }: { readonly uuid: string }) => uuid)).size).toBe(16)
       }
-    }))
-
-  it("exports decisions and answers with the rewards that the evaluation gave", () =>
-    inFolder(async (cwd) => {
-      await evaluated([...small, "--baselines", "best-of:3@professor", "--transcripts"], cwd)
-      const exported = async (...args: ReadonlyArray<string>) => {
-        const { code, errors, output } = await divisi(["eval", "export", ...args], { cwd })
-        const lines = output.trim() === "" ? [] : output.trim().split("\n")
-        return { code, errors, records: lines.map((line) => JSON.parse(line)) }
-      }
-      const decisions = await exported("evaluation", "--to", "decisions")
-      expect(decisions.errors).toContain("16 decisions of 16 runs")
-      const samples = samplesIn(path.join(cwd, "evaluation"))
-      const right = samples.filter(({ correct }) => correct === true).length
-      expect(right).toBeGreaterThan(0)
-      expect(decisions.records.filter(({ reward }) => reward === 1)).toHaveLength(right)
-      expect(decisions.records[0].completion).toContain("model_id")
-      const answers = await exported("evaluation", "--to", "answers", "--out", "answers.jsonl")
-      expect(answers).toMatchObject({ code: 0, records: [] })
-      const lines = readFileSync(path.join(cwd, "answers.jsonl"), "utf8").trim().split("\n")
-      expect(lines).toHaveLength(samples.flatMap(({ steps }) => steps.filter((one) => one.state === "answered")).length)
-      expect(JSON.parse(lines[0]!)).toMatchObject({ version: 1, type: "answer", worker: expect.any(String) })
-      const ungraded = await exported("evaluation/transcripts", "--to", "answers")
-      expect(ungraded).toMatchObject({ code: 2, errors: expect.stringContaining("Choose a grader with --grader") })
-      const graded = await exported("evaluation/transcripts", "--to", "decisions", "--grader", "text")
-      expect(graded.records).toHaveLength(16)
     }))
 })
