@@ -1,5 +1,5 @@
-// `npx divisi` in this clone: runs the built command line.
+#!/usr/bin/env node
+// `npx divisi` in this clone: sets up the clone if necessary, then runs the command line.
 import { withNode } from "./setup/with-node.mjs"
 
-// A URL, because built files are not type-checked with the sources.
-withNode(() => import(new URL("../packages/cli/bin/divisi.js", import.meta.url).href))
+withNode(() => import("./setup/divisi.mjs"))

@@ -4,5 +4,5 @@ export const npm = () => {
   return own?.endsWith("npm-cli.js") ? [process.execPath, own] : ["npm"]
 }
 
-/** Limits retries. By default, npm retries for minutes before it reports that there is no network. */
+/** Limits retries, as the clone's `.npmrc` does, for folders that npm does not apply that file to. */
 export const patience = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"]

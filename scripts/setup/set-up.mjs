@@ -9,7 +9,7 @@ import os from "node:os"
 import path from "node:path"
 import { linkCommand } from "./bin.mjs"
 import { withLock } from "./lock.mjs"
-import { npm, patience } from "./npm.mjs"
+import { npm } from "./npm.mjs"
 import { clearLog, run, SetUpError, stage, title } from "./progress.mjs"
 import * as State from "./state.mjs"
 import { root } from "./workspace.mjs"
@@ -43,7 +43,7 @@ export const pnpm = () => {
     stdio: ["ignore", "pipe", "ignore"]
   })
   if (found.stdout?.trim() === version) return ["pnpm"]
-  return [...npm(), "exec", "--yes", ...patience, `--package=${packageManager}`, "--", "pnpm"]
+  return [...npm(), "exec", "--yes", `--package=${packageManager}`, "--", "pnpm"]
 }
 
 // By default, pnpm retries for many minutes before it reports that there is no network.
@@ -161,7 +161,8 @@ const setUpUnlocked = async (wanted) => {
   }
   const stale = findStale(state, wanted, dependencies)
   if (stale.length === 0) return
-  const label = stale.length === wanted.length ? "building" : `building ${stale.map((m) => m.manifest.name).join(", ")}`
+  const names = stale.length > 3 ? `${stale.length} packages` : stale.map(({ manifest }) => manifest.name).join(", ")
+  const label = stale.length === wanted.length ? "building" : `building ${names}`
   await stage(label, () =>
     build(stale, ({ folder, manifest }) => {
       state.builds[manifest.name] = {
