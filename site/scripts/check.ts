@@ -1,10 +1,12 @@
 /**
  * Looks at the site that was built: every page is there, no link is dead, search finds every page, `llms.txt` lists
- * every guide, and nothing is loaded from elsewhere. The last line is `N passed, N failed`.
+ * every guide, and nothing is loaded from elsewhere. Then opens some pages in a browser. The last line is `N passed, N
+ * failed`.
  */
 import fs from "node:fs"
 import path from "node:path"
 import { base, site } from "../address.ts"
+import * as Look from "./look.ts"
 
 const here = path.resolve(import.meta.dirname, "..")
 const built = path.join(here, "dist")
@@ -69,7 +71,10 @@ for (const slug of slugs) {
     problems.push(`llms-full.txt lacks ${slug}.`)
 }
 
+const looked = await Look.check()
+problems.push(...looked.problems)
+
 for (const problem of problems) process.stdout.write(`${problem}\n`)
 process.stdout.write(`${pages.size} pages, ${links} links, ${searched} pages in the search index\n`)
-process.stdout.write(`${slugs.length} passed, ${problems.length} failed\n`)
+process.stdout.write(`${slugs.length + looked.checks} passed, ${problems.length} failed\n`)
 process.exitCode = problems.length === 0 ? 0 : 1
