@@ -1,6 +1,6 @@
 /**
- * Questions that were written down with their right answers before the gym answered any of them: 414, and 234 more after
- * the faults that the first ones showed were fixed. None may be answered wrongly, and those that are answered stay so.
+ * Questions that were written down with their right answers before the gym answered any of them: 414, then 234 after
+ * the faults that the first ones showed were fixed, then 196. None may be answered wrongly, and those that are answered stay so.
  */
 import fs from "node:fs"
 import * as Conductor from "@divisi/core/Conductor"
@@ -13,7 +13,7 @@ import * as GymQuestion from "../src/GymQuestion.ts"
 
 interface Unseen {
   readonly question: string
-  /** Several answers if people would accept each of them. */
+  /** Several answers if people would accept each of them, and none if there is nothing to answer. */
   readonly right: ReadonlyArray<string>
   readonly answered: boolean
 }
