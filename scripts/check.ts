@@ -11,6 +11,8 @@ const checks: Readonly<Record<string, () => Promise<{ readonly check: () => Repo
   likeness: () => import("./checks/likeness.ts"),
   /** No tracked file contains the host of a package registry. */
   hosts: () => import("./checks/hosts.ts"),
+  /** Calls that work differently on Windows are in the files that know the difference. */
+  platforms: () => import("./checks/platforms.ts"),
   /** Prose contains no new idioms, free relatives or long sentences. The ceilings are in `words.json`. */
   words: () => import("./checks/words.ts"),
   /** Each change to the sources of a published package has a changeset. */
