@@ -4,7 +4,8 @@
 import { Options as Tables } from "@divisi/core"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import * as ApiKey from "./ApiKey.ts"
-import { Failure, fromConnection, fromThrown } from "./VendorError.ts"
+import { unpacked } from "./internal/unpack.ts"
+import { Failure, fromConnection, fromThrown, unreadable } from "./VendorError.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -103,8 +104,10 @@ const target = (response: Response, asked: string): string => {
 
 const refuseRedirect = (response: Response, asked: string): Failure => {
   response.body?.cancel().catch(() => undefined)
-  const detail = `it redirects to ${target(response, asked)}, which is not followed; if the API is there, set baseURL`
-  return new Failure({ _tag: "InvalidRequest", detail })
+  return unreadable(
+    `it redirects to ${target(response, asked)}, which is not followed`,
+    "if the API is there, set baseURL"
+  )
 }
 
 /** Maximum number of bytes read from an error response. */
@@ -113,12 +116,15 @@ const longestError = 1024 * 1024
 /** Reads the start of a body that may never end. */
 const beginning = async (body: ReadableStream<Uint8Array>): Promise<Blob> => {
   const pieces: Array<Uint8Array<ArrayBuffer>> = []
+  const reader = body.getReader()
+  const read = unpacked(async () => (await reader.read()).value)
   let length = 0
-  for await (const piece of body) {
+  for (let piece = await read(); piece !== undefined; piece = await read()) {
     pieces.push(piece as Uint8Array<ArrayBuffer>)
     length += piece.length
     if (length > longestError) break
   }
+  reader.cancel().catch(() => undefined)
   return new Blob(pieces)
 }
 

@@ -195,7 +195,9 @@ export interface Finish {
 /** Completes the answer. */
 export const finish = (turn: ModelTurn, { messages, model, reason, usage }: Finish): Next => {
   if (reason === "cut") throw unreadable(cut)
-  const calls = turn.calls.map((one): WorkerPart => ({ type: "tool-call", ...one }))
+  // An answer that was cut may end with part of a call.
+  const whole = reason === "length" ? turn.calls.filter((one) => Arguments.isObject(one.arguments)) : turn.calls
+  const calls = whole.map((one): WorkerPart => ({ type: "tool-call", ...one }))
   if (reason === "tool-calls" && calls.length === 0)
     throw unreadable("the response ends with a request for tools but contains no tool call")
   const last: WorkerPart = defined({

@@ -5,6 +5,7 @@
  * comments, and fail with JavaScript's own error messages.
  */
 import { hintOf, shownAddress } from "./Endpoint.ts"
+import { unpacked } from "./internal/unpack.ts"
 import { type Failure, unreadable } from "./VendorError.ts"
 import { trimmed } from "./VendorJson.ts"
 
@@ -150,6 +151,8 @@ class ServerSent extends LineSplitter {
       this.#hasData = true
     } else if (line.startsWith("event:")) this.#name = line.slice(6).trim() || undefined
     else if (before === undefined && /^[{[]/.test(line)) return this.#withJson(line)
+    // An older llama-server writes errors as a field of their own.
+    else if (/^error ?: ?\{/i.test(line)) return `{"error":${line.slice(line.indexOf("{"))}}`
     else if (!this.#hasData) this.#stray ??= /^(?:event|id|retry)?:/.test(line) ? undefined : line
     return undefined
   }
@@ -400,12 +403,13 @@ const packets = async function* (
   reading: Reading
 ): AsyncGenerator<ReadonlyArray<unknown>, void> {
   const incoming = "read" in response ? response : ofResponse(response)
+  const read = unpacked(incoming.read)
   signal.addEventListener("abort", incoming.cancel, { once: true })
   let turnedAt = performance.now()
   try {
     check(incoming)
     for (let isDone = false; !isDone; ) {
-      const bytes = await incoming.read()
+      const bytes = await read()
       isDone = bytes === undefined
       const { end, events } = parsedAll(splitter.take(bytes), reading)
       if (events.length > 0) yield events

@@ -17,6 +17,7 @@ import * as Channel from "effect/Channel"
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as Arguments from "./dialects/arguments.ts"
 import { offeredName } from "./dialects/names.ts"
 import * as Omitted from "./dialects/omitted.ts"
 import * as VendorError from "./VendorError.ts"
@@ -182,6 +183,8 @@ class Reader<Event, State> {
   #omitted: Array<string> = []
   /** Names of the offered tools. Undefined if no tools are offered. */
   readonly #tools: ReadonlySet<string> | undefined
+  /** The first tool call whose arguments are not an object, and later calls. They are emitted at the end. */
+  #held: Array<WorkerPart> = []
 
   constructor(call: Call<Event, State>) {
     this.#call = call
@@ -307,7 +310,10 @@ class Reader<Event, State> {
             : 0
       this.#characters += characters
       this.#waiting += characters
-      this.#parts.push(this.#tools === undefined ? part : this.#named(part, this.#tools))
+      const own = this.#tools === undefined ? part : this.#named(part, this.#tools)
+      const isHeld = own.type === "tool-call" && (this.#held.length > 0 || !Arguments.isObject(own.arguments))
+      const parts = isHeld ? this.#held : this.#parts
+      parts.push(own)
     }
     if (this.#wake !== undefined) this.#notify()
   }
@@ -317,6 +323,15 @@ class Reader<Event, State> {
     if (part.type !== "tool-call" && part.type !== "tool-call-delta") return part
     const name = offeredName(part.name, tools)
     return name === part.name ? part : { ...part, name }
+  }
+
+  /** Emits the calls that were held. If the answer was cut, a call with part of its arguments is dropped. */
+  #release(reason: FinishReason) {
+    for (const part of this.#held) {
+      const isCut = reason === "length" && part.type === "tool-call" && !Arguments.isObject(part.arguments)
+      if (isCut) this.#warnings.push("the answer was cut within a tool call, which is dropped")
+      else this.#parts.push(part)
+    }
   }
 
   #taken(): Pulled | undefined {
@@ -404,6 +419,7 @@ class Reader<Event, State> {
       if (!(error instanceof VendorError.Failure)) throw error
       return this.#refuse(error.reason)
     }
+    this.#release(reason)
     const outputTokens = Math.ceil(this.#characters / 4)
     const usage = protocol.usage(this.#state) ?? { ...estimateUsage(messages, ""), outputTokens }
     const [model, echo] = [protocol.model?.(this.#state), protocol.echo?.(this.#state)]

@@ -103,8 +103,9 @@ describe("its requests", () => {
         const failure = await Endpoint.fetchWithoutRedirects()(`${url}/v1`).catch((error: unknown) => error)
         assert.instanceOf(failure, Failure)
         assert.deepStrictEqual(failure.reason, {
-          _tag: "InvalidRequest",
-          detail: "it redirects to http://other.example:81, which is not followed; if the API is there, set baseURL"
+          _tag: "Malformed",
+          detail: "it redirects to http://other.example:81, which is not followed",
+          remedy: "if the API is there, set baseURL"
         })
         assert.lengthOf(asked, 1)
       }

@@ -102,7 +102,7 @@ describe("openaiEmbeddings", () => {
       const baseURL = `http://127.0.0.1:${(moved.address() as AddressInfo).port}/v1`
       const error = await failureOf(["a"], { baseURL, apiKey: "sk-secret", maxRetries: 0 })
       moved.close()
-      expect(error.reason).toMatchObject({ _tag: "InvalidRequest" })
+      expect(error.reason).toMatchObject({ _tag: "Malformed" })
       expect(error.message).toContain(new URL(other).host)
       expect(elsewhere).toHaveLength(0)
     })

@@ -125,6 +125,14 @@ const classes: Readonly<Record<string, Class>> = {
     anthropic: "api_error",
     isFinal: true
   },
+  "a redirect": {
+    status: 308,
+    headers: { location: "https://secret-host.example/v1" },
+    expected: 502,
+    openai: "upstream_error",
+    anthropic: "api_error",
+    isFinal: true
+  },
   "a conversation that is too long (400)": {
     status: 400,
     body: says("This model's maximum context length is 8192 tokens.", "context_length_exceeded"),
@@ -185,7 +193,7 @@ describe("of an upstream that answers with", () => {
               const words = (one.body as ReturnType<typeof says> | undefined)?.error?.message
               if (words !== undefined)
                 assert.strictEqual(error.message.includes(words.slice(0, 20)), one.isQuoted === true, where)
-              assert.notMatch(error.message, /API key|billing/)
+              assert.notMatch(error.message, /API key|billing|secret-host/)
               assert.strictEqual(response.headers.get("retry-after") ?? undefined, one.retryAfter, where)
               const isFinal = one.isFinal ?? one.openai === account.openai
               assert.strictEqual(response.headers.get("x-should-retry"), isFinal ? "false" : null, where)

@@ -101,7 +101,7 @@ const refused = (status: number, headers: Headers, text: string): Failed => {
 const redirected = (response: Response): Failed => {
   const location = response.headers.get("location") ?? ""
   const where = URL.canParse(location) ? new URL(location).origin : "elsewhere"
-  return new Failed({ _tag: "InvalidRequest", detail: `it redirects to ${where}: set the base URL` })
+  return new Failed({ _tag: "Malformed", detail: `it redirects to ${where}`, remedy: "set the base URL" })
 }
 
 const reasonOf = (error: unknown): WorkerErrorReason => {

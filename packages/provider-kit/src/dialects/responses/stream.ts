@@ -26,6 +26,11 @@ interface Part extends Calls.Place {
   readonly text: string
 }
 
+/** The position of reasoning: its item, and the section of a summary if the event names one. */
+interface Thought extends Calls.Place {
+  readonly section: unknown
+}
+
 /** The accumulated state of an answer. */
 export interface State {
   /** Whether data in the format of this API has arrived. */
@@ -34,8 +39,8 @@ export interface State {
   readonly texts: ReadonlyArray<Part>
   /** Whether a final text differs from its deltas. */
   readonly isOther: boolean
-  /** The items whose reasoning has arrived. */
-  readonly reasoned: ReadonlyArray<Calls.Place>
+  /** The reasoning that has arrived. */
+  readonly reasoned: ReadonlyArray<Thought>
   readonly calls: Calls.Calls
   /** The reasoning items, with the positions of tool calls. */
   readonly places: ReadonlyArray<Echo.Place>
@@ -171,30 +176,43 @@ const textOf = ({ texts }: State): string => texts.map(({ text }) => text).join(
 const reasoningPart = (text: string): ReadonlyArray<WorkerPart> =>
   text === "" ? nothing : [{ type: "reasoning", text }]
 
-const noted = (state: State, place: Calls.Place): State => {
-  if (state.reasoned.some((one) => isSame(one, place))) return state
+const thoughtOf = (event: Json.Fields): Thought => ({ ...placeOf(event), section: event.summary_index ?? undefined })
+
+/** Whether reasoning at a position has arrived. Without a section, any reasoning of the item counts. */
+const hasThought = (state: State, { section, ...place }: Thought): boolean =>
+  state.reasoned.some(
+    (one) => isSame(one, place) && (section === undefined || one.section === undefined || one.section === section)
+  )
+
+const sectionBreak = "\n\n"
+
+/** Adds reasoning. Sections of a summary are separated by an empty line. */
+const withThought = (state: State, place: Thought, text: string): Step<State> => {
+  if (hasThought(state, place)) return { state, parts: reasoningPart(text) }
   if (state.reasoned.length >= most) throw unreadable("the response has too many parts")
-  return { ...state, reasoned: [...state.reasoned, place] }
+  const isFurther = state.reasoned.some((one) => isSame(one, place))
+  const next = { ...state, reasoned: [...state.reasoned, place] }
+  return { state: next, parts: reasoningPart(isFurther ? sectionBreak + text : text) }
 }
 
 const thought = (state: State, event: Json.Fields): Step<State> => {
   const { reasoning, text } = content(event.delta, "delta")
-  if (text + reasoning === "") return silent(state)
-  return { state: noted(state, placeOf(event)), parts: reasoningPart(text + reasoning) }
+  return text + reasoning === "" ? silent(state) : withThought(state, thoughtOf(event), text + reasoning)
 }
 
+const thoughtText = (part: unknown): string => Json.text(part) ?? partText(part)
+
 const reasoningTexts = (item: Json.Fields): string =>
-  [...listOf(item.summary), ...listOf(item.content)].map((part) => Json.text(part) ?? partText(part)).join("")
+  listOf(item.summary).map(thoughtText).filter(Boolean).join(sectionBreak) +
+  listOf(item.content).map(thoughtText).join("")
 
 /** Returns a list, or a single item as a list. */
 const listOf = (value: unknown): ReadonlyArray<unknown> =>
   Array.isArray(value) ? value : value === undefined || value === null ? [] : [value]
 
 /** Adds reasoning that arrives complete, unless its pieces have already arrived. */
-const wholeThought = (state: State, place: Calls.Place, text: string): Step<State> =>
-  text === "" || state.reasoned.some((one) => isSame(one, place))
-    ? silent(state)
-    : { state: noted(state, place), parts: reasoningPart(text) }
+const wholeThought = (state: State, place: Thought, text: string): Step<State> =>
+  text === "" || hasThought(state, place) ? silent(state) : withThought(state, place, text)
 
 // -------------------------------------------------------------------------------------------------------------------
 // Items
@@ -232,7 +250,7 @@ const ended = (before: State, index: unknown, value: unknown, endCall = Calls.en
   const state = withPlace(before, item)
   const place = itemPlace(index, item)
   if (Calls.isCall(item)) return taken(state, endCall(state.calls, place, item))
-  if (item.type === "reasoning") return wholeThought(state, place, reasoningTexts(item))
+  if (item.type === "reasoning") return wholeThought(state, { ...place, section: undefined }, reasoningTexts(item))
   if (item.type === "image_generation_call") return { ...silent(state), omitted: ["pictures"] }
   return item.type === "message" || (item.type === undefined && (item.content !== undefined || item.tool_calls))
     ? after(message(state, place, item), (state) => callsWithin(state, item))
@@ -261,9 +279,11 @@ const finalText = (state: State, output: ReadonlyArray<unknown>): Step<State> =>
     : { state: { ...next, isOther: true }, parts: nothing, warning: otherText }
 }
 
-/** Returns the response from an event; some servers omit it and put the error into the event. */
-const lastOf = ({ error, response, usage }: Json.Fields): Json.Fields => {
-  const last = Json.object(response ?? (error ? { error } : undefined), "response")
+/** Returns the response from an event. Some servers send the response as the event, or only its error. */
+const lastOf = (event: Json.Fields): Json.Fields => {
+  const { error, object, output, response, usage } = event
+  const own = object === "response" || Array.isArray(output) ? event : error ? { error } : undefined
+  const last = Json.object(response ?? own, "response")
   return usage && !last.usage ? { ...last, usage } : last
 }
 
@@ -306,9 +326,10 @@ const concluded = (state: State, last: Json.Fields): Step<State> => {
   return completed(state, isCut ? { ...last, status: "incomplete" } : last)
 }
 
+/** Returns the reason of an incomplete answer. Servers that give none have reached their limit. */
 const incompleteReason = (last: Json.Fields): string => {
   const details = Json.fields(last.incomplete_details)
-  return Json.text(details.reason) ?? Json.text(last.incomplete_details) ?? "incomplete"
+  return Json.text(details.reason) ?? Json.text(last.incomplete_details) ?? "max_output_tokens"
 }
 
 /** Returns the failure of an answer that is incomplete without a valid reason. */
@@ -365,18 +386,21 @@ const handlers: Readonly<Record<string, Handler>> = {
   [events.partAdded]: partEnd,
   [events.partDone]: (state, event) =>
     Json.fields(event.part).type === "reasoning_text"
-      ? wholeThought(state, placeOf(event), partText(event.part))
+      ? wholeThought(state, thoughtOf(event), partText(event.part))
       : partEnd(state, event),
   [events.summaryDelta]: thought,
   "response.reasoning_text.delta": thought,
   "response.reasoning.delta": thought,
   "response.reasoning_summary.delta": thought,
-  [events.summaryDone]: (state, event) => wholeThought(state, placeOf(event), partText(event)),
-  "response.reasoning_text.done": (state, event) => wholeThought(state, placeOf(event), partText(event)),
-  [events.summaryPartDone]: (state, event) => wholeThought(state, placeOf(event), partText(event.part)),
+  [events.summaryDone]: (state, event) => wholeThought(state, thoughtOf(event), partText(event)),
+  "response.reasoning_text.done": (state, event) => wholeThought(state, thoughtOf(event), partText(event)),
+  [events.summaryPartDone]: (state, event) => wholeThought(state, thoughtOf(event), partText(event.part)),
   [events.itemAdded]: added,
   [events.itemDone]: (state, event) => ended(state, event.output_index, event.item),
   [events.argumentsDelta]: (state, event) => taken(state, Calls.extend(state.calls, placeOf(event), event.delta)),
+  [events.inputDelta]: (state, event) => taken(state, Calls.extend(state.calls, placeOf(event), event.delta)),
+  [events.inputDone]: (state, event) =>
+    taken(state, Calls.end(state.calls, placeOf(event), { name: event.name, input: event.input }, false)),
   [events.argumentsDone]: (state, event) =>
     taken(state, Calls.end(state.calls, placeOf(event), { name: event.name, arguments: event.arguments }, false)),
   [events.completed]: (state, event) => concluded(state, lastOf(event)),

@@ -168,7 +168,8 @@ const redirected = async ({ apiKey, serve, worker }: Subject, status: number) =>
   for (const location of locationsOf(other.url)) {
     const server = await serve([redirect(status, location), Script.answer("taken after a redirect")])
     const { reason } = await play(worker(server), apiKey)
-    assertFailed(reason, new Set(["InvalidRequest", "Network"]))
+    // The request is valid: an InvalidRequest would reach the client of a server as status 400.
+    assertFailed(reason, new Set(["Malformed", "Network"]))
     assert.equal(server.exchanges.length, 1, `A redirect to ${location} was followed.`)
     assert.doesNotMatch(reason?.detail ?? "", /in-the-query/, "The error shows the query.")
   }
@@ -179,9 +180,10 @@ const redirected = async ({ apiKey, serve, worker }: Subject, status: number) =>
 const pointed = async ({ apiKey, serve, worker }: Subject) => {
   const server = await serve([redirect(308, "https://llm.example.org:8443/v2?key=in-the-query")])
   const { reason } = await play(worker(server), apiKey)
-  assertFailed(reason, new Set(["InvalidRequest"]))
+  assertFailed(reason, new Set(["Malformed"]))
   assert.match(reason?.detail ?? "", /https:\/\/llm\.example\.org:8443/, "The error does not say where it points.")
-  assert.match(reason?.detail ?? "", /base.?URL/i, "The error does not say what to do.")
+  const remedy = reason !== undefined && "remedy" in reason ? reason.remedy : undefined
+  assert.match(remedy ?? "", /base.?URL/i, "The error does not say what to do, or the call is retried.")
 }
 
 // -------------------------------------------------------------------------------------------------------------------
