@@ -440,6 +440,7 @@ export const make = Effect.fnUntraced(function* (
         return Respond.json({ status, ...(closed.length > 0 ? { closed } : {}) }, status === "ok" ? 200 : 503)
       })
     )
+  const alive = keyless(Effect.succeed(HttpServerResponse.empty({ status: 200 })))
   const { isReady = Effect.succeed(true) } = options
   const ready = Effect.suspend(() =>
     isDraining
@@ -469,6 +470,9 @@ export const make = Effect.fnUntraced(function* (
     HttpRouter.route("POST", "/v1/embeddings", Passthrough.make(context, "embeddings")),
     HttpRouter.route("POST", "/v1/completions", Passthrough.make(context, "completions")),
     HttpRouter.route("GET", "/v1/models/*", models),
+    // Claude Code asks for the head of these before it connects.
+    HttpRouter.route("HEAD", "/", alive),
+    HttpRouter.route("HEAD", "/api/hello", alive),
     HttpRouter.route("GET", "/v1/runs/*", Runs.make({ journal, authenticate, content, defects, heartbeatMillis })),
     HttpRouter.route(
       "POST",

@@ -189,7 +189,7 @@ describe("what a request says", () => {
       assert.deepStrictEqual(a.calls[0]?.reasoning, { type: "effort", effort: "high" })
       assert.deepStrictEqual(
         a.calls[0]?.tools?.map(({ name }) => name),
-        ["weather"]
+        ["weather", "bash"]
       )
       assert.deepStrictEqual(a.calls[0]?.messages, [
         { role: "system", content: "Be brief." },

@@ -101,6 +101,8 @@ const probes: Record<string, Probe> = {
     body: {}
   },
   "GET /studio/*": { statuses: "200 200 200 200 200 200", path: () => "/studio/app.js" },
+  "HEAD /": { statuses: "200 200 200 200 200 200" },
+  "HEAD /api/hello": { statuses: "200 200 200 200 200 200" },
   "GET /": { statuses: "404 404 404 404 404 404", path: () => "/" },
   "GET /v1/operations": { statuses: "401 403 403 200 200 403" },
   "GET /metrics": { statuses: "401 200 200 200 200 200" },

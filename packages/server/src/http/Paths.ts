@@ -32,7 +32,7 @@ export const methodOf = (path: string): string | undefined => {
 /** Paths from vendor APIs that this server does not support, with a message that suggests an alternative. */
 const foreign: ReadonlyArray<readonly [pattern: RegExp, says: string]> = [
   [
-    /:(?:streamGenerateContent|generateContent|countTokens|embedContent)$/,
+    /^\/v1(?:alpha|beta)\/|:(?:streamGenerateContent|generateContent|countTokens|embedContent)$/,
     " The Gemini API is not supported. Use an OpenAI client with a base URL that ends in /v1, or an Anthropic client."
   ],
   [

@@ -109,6 +109,8 @@ function* messagesOf(
  */
 const prefilled = "The last message is from the assistant. The answer is a new message and does not continue it."
 
+const isEmpty = (list: unknown): boolean => list == null || (Array.isArray(list) && list.length === 0)
+
 /**
  * Returns the request's list of messages. Some clients send it in the field of another wire, as a string, or as a
  * single message.
@@ -118,7 +120,7 @@ const listIn = (
   names: readonly [own: string, other: string]
 ): readonly [list: ReadonlyArray<unknown>, field: string] => {
   const [own, other] = names
-  const field = body[own] == null && body[other] != null ? other : own
+  const field = isEmpty(body[own]) && body[other] != null ? other : own
   const value = body[field]
   const [meant] = value == null ? Canonical.meantFor(body) : []
   if (meant !== undefined) {
@@ -128,7 +130,7 @@ const listIn = (
     )
   }
   // If both fields are set and one is not a list, the request is ambiguous.
-  const isOnly = body[own] == null || body[other] == null
+  const isOnly = isEmpty(body[own]) || body[other] == null
   const isOne = typeof value === "string" || Json.isObject(value)
   if (isOne && (isOnly || own === "input")) return [[value], field]
   return [Json.list(value, field, "a text or a list"), field]

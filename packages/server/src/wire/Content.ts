@@ -17,7 +17,7 @@ export type Role = "user" | "assistant" | "system" | "tool"
 
 type Parts = ReadonlyArray<ContentPart>
 
-const textPart = (text: string): Parts => [{ type: "text", text }]
+const textPart = (text: string): Parts => (text === "" ? [] : [{ type: "text", text }])
 
 /** Parses a string, a list of lines, or `null` (empty). The Assistants API nests the string under `value`. */
 const wordsOf = (value: unknown, field: string): Parts =>
@@ -51,15 +51,20 @@ const sourceOf = (value: unknown, field: string): Source => {
   }
 }
 
+/** Refuses audio and video. */
+const checkType = (type: string | undefined, field: string): void => {
+  if (type !== undefined && /^(?:audio|video)\//.test(type)) {
+    throw invalid(field, `${field} must be text, an image or a file; ${type.slice(0, 80)} is not supported.`)
+  }
+}
+
 /**
  * Creates a part from base64 data or a URL and a media type. Images become image parts, regardless of the original
  * part's type.
  */
 const mediaOf = (place: string, mediaType: unknown, name: unknown, field: string): Parts => {
   const type = typeof mediaType === "string" ? mediaType.toLowerCase() : undefined
-  if (type !== undefined && /^(?:audio|video)\//.test(type)) {
-    throw invalid(field, `${field} must be text, an image or a file; ${type.slice(0, 80)} is not supported.`)
-  }
+  checkType(type, field)
   const isPlace = place.startsWith("data:") || /^https?:\/\//.test(place)
   const source: Source = isPlace
     ? OpenAi.sourceOf(place, field)
@@ -109,12 +114,19 @@ const sdkFile = (part: Json.JsonObject, field: string): Parts | undefined => {
     : mediaOf(place, part.mediaType ?? part.mimeType, part.filename, field)
 }
 
+/** Creates the part of an image. Some clients send a PDF as an image. */
+const pictureOf = (source: Source, field: string): Parts => {
+  checkType(source.mediaType, field)
+  const isImage = source.mediaType?.startsWith("image/") ?? true
+  return [isImage ? { type: "image", ...source } : { type: "file", ...source }]
+}
+
 /**
  * Parses an image: `source` (Messages), `image_url` as a string or an object (OpenAI), `data` with `mimeType` (MCP), or
  * `image` (AI SDK).
  */
 const imageOf = (part: Json.JsonObject, field: string): Parts => {
-  if (Json.isObject(part.source)) return [{ type: "image", ...sourceOf(part.source, `${field}.source`) }]
+  if (Json.isObject(part.source)) return pictureOf(sourceOf(part.source, `${field}.source`), `${field}.source`)
   const bytes = part.data ?? part.base64
   const mediaType = part.mimeType ?? part.mime_type
   if (typeof bytes === "string" && typeof mediaType === "string") return [{ type: "image", mediaType, data: bytes }]
@@ -124,7 +136,7 @@ const imageOf = (part: Json.JsonObject, field: string): Parts => {
   const given = part.image_url ?? part.imageUrl ?? part.url
   const url = Json.isObject(given) ? given.url : given
   if (typeof url !== "string") throw invalid(field, `${field} must have image_url or source: ${noUploads}.`)
-  return [{ type: "image", ...OpenAi.sourceOf(url, `${field}.image_url`) }]
+  return pictureOf(OpenAi.sourceOf(url, `${field}.image_url`), `${field}.image_url`)
 }
 
 const documentOf = (block: Json.JsonObject, field: string, reading: Reading, role: Role): Parts => {

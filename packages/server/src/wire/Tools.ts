@@ -11,6 +11,7 @@ import { createHash } from "node:crypto"
 import { Options, type Tool } from "@divisi/core"
 import type { ToolCall } from "@divisi/core/Message"
 import { invalid } from "./ApiError.ts"
+import * as ClientTools from "./ClientTools.ts"
 import * as Json from "./Json.ts"
 import { bracketed, make, type Reading } from "./Reading.ts"
 
@@ -289,6 +290,8 @@ const toolOf = (value: unknown, field: string, reading: Reading, namespace?: str
       )
     }
   }
+  const known = ClientTools.ofType(tool.type)
+  if (known !== undefined) return [functionOf({ ...known, name: tool.name }, field, reading, namespace)]
   reading.notice(
     `${field} was ignored, because tools of type ${Options.kindOf(tool.type)} are run by their vendor, not by this server.`
   )
