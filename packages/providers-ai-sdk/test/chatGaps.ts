@@ -18,7 +18,9 @@ const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
     "comment-as-data",
     "data-twice",
     "empty-data",
+    "field-of-an-error",
     "fields-in-capitals",
+    "gzip-without-a-label",
     "heartbeat-as-data",
     "no-empty-lines",
     "raw-control-characters",
@@ -171,6 +173,8 @@ const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
   ],
   tools: ["metadata-in-a-delta-of-its-own"],
   usage: [
+    "nulls",
+    "texts",
     "billed-units",
     "cached-beside",
     "cached-under-mistrals-name",

@@ -9,6 +9,10 @@ import { chatGaps } from "./chatGaps.ts"
 const deltasAlone = "@ai-sdk/anthropic reads the text of a block from its deltas alone"
 const needsStop = "@ai-sdk/anthropic reports the reason of an answer at message_stop alone"
 
+const schema = "@ai-sdk/anthropic checks events against a schema"
+const errorForm = "@ai-sdk/anthropic reads errors of one form alone"
+const eventsAlone = "the AI SDK reads events alone where it has asked for them"
+
 /** The AI SDK gives events, not bytes: what its package drops cannot be read any more. */
 const gaps = {
   "messages/folding/text-at-start": deltasAlone,
@@ -20,7 +24,31 @@ const gaps = {
   "messages/ending/last-frame-cut": needsStop,
   "messages/folding/no-last-blank-line": needsStop,
   "messages/folding/event-without-data": "the AI SDK parses the empty data of an event as JSON",
-  "messages/folding/input-as-text-in-a-whole-answer": "the AI SDK reads events alone where it has asked for them",
+  "messages/folding/input-as-text-in-a-whole-answer": eventsAlone,
+  "messages/folding/whole-answer-with-blocks-of-the-vendor": eventsAlone,
+  "messages/folding/content-as-text": eventsAlone,
+  "messages/encoding/lines-of-json": eventsAlone,
+  "messages/encoding/gzip-without-a-label": eventsAlone,
+  "messages/folding/citations": schema,
+  "messages/folding/citations-without-text": schema,
+  "messages/folding/search-that-fails-midway": schema,
+  "messages/folding/deltas-alone": schema,
+  "messages/folding/indexes-as-texts": schema,
+  "messages/folding/input-as-an-object": schema,
+  "messages/folding/calls-without-ids": schema,
+  "messages/folding/types-in-names-alone": schema,
+  "messages/null-and-lists/texts": schema,
+  "messages/encoding/pings-without-a-type": schema,
+  "messages/usage/texts": schema,
+  "messages/usage/of-bedrock-at-the-end": schema,
+  "messages/usage/within-the-delta": schema,
+  "messages/ending/reason-beside-the-delta": schema,
+  "messages/ending/stop-without-a-reason": needsStop,
+  "messages/error/no-type-and-a-number": errorForm,
+  "messages/error/flat": errorForm,
+  "messages/error/plain-words-under-the-name": errorForm,
+  "messages/error/field-of-its-own": errorForm,
+  "messages/error/body-without-framing": errorForm,
   "messages/preference/limit-of-a-model": "the AI SDK sends the limit that its caller has chosen",
   "messages/usage/zero-at-end": "@ai-sdk/anthropic lets a later zero replace the input",
   "messages/error/openai-form-in-stream": "@ai-sdk/anthropic skips an event without a type",

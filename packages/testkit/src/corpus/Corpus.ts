@@ -18,6 +18,7 @@ import { agentRequests } from "./agentRequests.ts"
 import { callForms } from "./calls.ts"
 import { chat } from "./chat.ts"
 import { chatForms } from "./chatForms.ts"
+import { clientRequests } from "./clientRequests.ts"
 import { fieldForms } from "./fieldForms.ts"
 import { fieldReports } from "./fieldReports.ts"
 import { generateContent } from "./generateContent.ts"
@@ -29,6 +30,7 @@ import { requestForms } from "./requestForms.ts"
 import { requests } from "./requests.ts"
 import { responses } from "./responses.ts"
 import { vendorForms } from "./vendorForms.ts"
+import { vendorStreams } from "./vendorStreams.ts"
 import { wireForms } from "./wireForms.ts"
 
 export type { Call, Class, Needs, Outcome, Protocol, Reply, RequestRow, ResponseRow, Row, Source } from "./Row.ts"
@@ -49,7 +51,9 @@ export const rows: ReadonlyArray<Row> = [
   ...fieldForms,
   ...reportForms,
   ...fieldReports,
-  ...interrupted
+  ...interrupted,
+  ...vendorStreams,
+  ...clientRequests
 ]
 
 /** The request rows, which test servers that implement a vendor protocol. */
@@ -81,7 +85,7 @@ const bodyOf = async (request: http.IncomingMessage): Promise<Readonly<Record<st
 
 const write = async (response: http.ServerResponse, { body, contentType, headers, status }: Reply) => {
   response.writeHead(status ?? 200, { "content-type": contentType ?? "text/event-stream", ...headers })
-  for (const piece of typeof body === "string" ? [body] : body) {
+  for (const piece of typeof body === "string" || body instanceof Uint8Array ? [body] : body) {
     await new Promise<void>((resolve) => response.write(piece, () => resolve()))
   }
   response.end()

@@ -40,8 +40,8 @@ export interface Reply {
   /** The content type. Default: `text/event-stream`. */
   readonly contentType?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** The body. If it is a list, each string is sent as a separate packet. */
-  readonly body: string | ReadonlyArray<string>
+  /** The body. If it is a list, each element is sent as a separate packet. */
+  readonly body: string | Uint8Array | ReadonlyArray<string | Uint8Array>
 }
 
 /** An expected tool call. Arguments are compared as JSON. The id is compared only if it is set. */
@@ -117,12 +117,19 @@ export interface RequestRow extends Common {
     readonly method?: string | undefined
     readonly path: string
     readonly headers?: Readonly<Record<string, string>> | undefined
-    readonly body: string | Uint8Array
+    /** Not set for GET and HEAD. */
+    readonly body?: string | Uint8Array | undefined
   }
+  /** The text that the worker answers. Default: any. */
+  readonly answer?: string | undefined
   readonly expected: {
     readonly status: number
-    /** Strings that the error message must contain. */
+    /** Strings that the body of the response must contain. */
     readonly says?: ReadonlyArray<string> | undefined
+    /** Whether the server answers without a worker. Default: `false` for status 200, `true` for others. */
+    readonly isLocal?: boolean | undefined
+    /** Strings that the request to the worker, as JSON, must contain. */
+    readonly sees?: ReadonlyArray<string> | undefined
     /** Expected text of the last user turn, if a worker is called. */
     readonly asked?: string | undefined
     /** Names of the tools that must be offered to the worker. */

@@ -7,10 +7,10 @@ const row = (one: Omit<ResponseRow, "protocol" | "direction">): ResponseRow => (
   ...one
 })
 
-const usageMetadata = { promptTokenCount: 11, candidatesTokenCount: 7, totalTokenCount: 18 }
+export const usageMetadata = { promptTokenCount: 11, candidatesTokenCount: 7, totalTokenCount: 18 }
 
 /** Returns an event with one candidate that has the given parts. */
-const chunk = (parts: unknown, finishReason?: string, more: object = {}) => ({
+export const chunk = (parts: unknown, finishReason?: string, more: object = {}) => ({
   candidates: [{ content: { role: "model", parts }, ...(finishReason && { finishReason }), index: 0 }],
   modelVersion: "m",
   responseId: "r1",
@@ -18,20 +18,20 @@ const chunk = (parts: unknown, finishReason?: string, more: object = {}) => ({
 })
 
 /** Returns an event with one candidate that has no content. */
-const empty = (finishReason: string, more: object = {}, inCandidate: object = {}) => ({
+export const empty = (finishReason: string, more: object = {}, inCandidate: object = {}) => ({
   candidates: [{ finishReason, index: 0, ...inCandidate }],
   modelVersion: "m",
   ...more
 })
 
-const text = (value: unknown) => ({ text: value })
+export const text = (value: unknown) => ({ text: value })
 
-const call = (name: string, more: object = {}) => ({ functionCall: { name, ...more } })
+export const call = (name: string, more: object = {}) => ({ functionCall: { name, ...more } })
 
-const ulm = { name: "weather", arguments: { city: "Ulm" } }
-const bonn = { name: "weather", arguments: { city: "Bonn" } }
-const inUlm = { args: { city: "Ulm" } }
-const inBonn = { args: { city: "Bonn" } }
+export const ulm = { name: "weather", arguments: { city: "Ulm" } }
+export const bonn = { name: "weather", arguments: { city: "Bonn" } }
+export const inUlm = { args: { city: "Ulm" } }
+export const inBonn = { args: { city: "Bonn" } }
 
 const refused = (status: number, body: unknown): ResponseRow["replies"] => [
   { status, contentType: "application/json", body: JSON.stringify(body) }

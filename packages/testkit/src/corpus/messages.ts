@@ -12,7 +12,7 @@ interface Event {
   readonly [field: string]: unknown
 }
 
-const message = (more: object = {}) => ({
+export const message = (more: object = {}) => ({
   id: "msg_1",
   type: "message",
   role: "assistant",
@@ -24,35 +24,35 @@ const message = (more: object = {}) => ({
   ...more
 })
 
-const opening = (more: object = {}): Event => ({ type: "message_start", message: message(more) })
+export const opening = (more: object = {}): Event => ({ type: "message_start", message: message(more) })
 
-const start = (index: unknown, content_block: object): Event => ({
+export const start = (index: unknown, content_block: object): Event => ({
   type: "content_block_start",
   index,
   content_block
 })
 
-const delta = (index: unknown, piece: unknown): Event => ({ type: "content_block_delta", index, delta: piece })
+export const delta = (index: unknown, piece: unknown): Event => ({ type: "content_block_delta", index, delta: piece })
 
-const text = (index: unknown, piece: string) => delta(index, { type: "text_delta", text: piece })
+export const text = (index: unknown, piece: string) => delta(index, { type: "text_delta", text: piece })
 
-const json = (index: unknown, partial_json: unknown) => delta(index, { type: "input_json_delta", partial_json })
+export const json = (index: unknown, partial_json: unknown) => delta(index, { type: "input_json_delta", partial_json })
 
-const stop = (index: unknown): Event => ({ type: "content_block_stop", index })
+export const stop = (index: unknown): Event => ({ type: "content_block_stop", index })
 
-const ending = (stop_reason: unknown, more: object = { usage: { output_tokens: 7 } }): Event => ({
+export const ending = (stop_reason: unknown, more: object = { usage: { output_tokens: 7 } }): Event => ({
   type: "message_delta",
   delta: { stop_reason, stop_sequence: null },
   ...more
 })
 
-const over: Event = { type: "message_stop" }
+export const over: Event = { type: "message_stop" }
 
-const ping: Event = { type: "ping" }
+export const ping: Event = { type: "ping" }
 
-const sunny = [start(0, { type: "text", text: "" }), text(0, "Sunny."), stop(0)]
+export const sunny = [start(0, { type: "text", text: "" }), text(0, "Sunny."), stop(0)]
 
-const tool = (more: object = {}) => ({ type: "tool_use", id: "toolu_1", name: "weather", input: {}, ...more })
+export const tool = (more: object = {}) => ({ type: "tool_use", id: "toolu_1", name: "weather", input: {}, ...more })
 
 const ulm = { name: "weather", arguments: { city: "Ulm" } }
 

@@ -3,18 +3,18 @@ import { named, type Outcome, type ResponseRow, type Row, type Source } from "./
 
 const from = (repository: string, number: number, subject: string): Source => ({ repository, number, subject })
 
-const usage = { input_tokens: 11, output_tokens: 7, total_tokens: 18 }
+export const usage = { input_tokens: 11, output_tokens: 7, total_tokens: 18 }
 
-const used = { inputTokens: 11, outputTokens: 7 }
+export const used = { inputTokens: 11, outputTokens: 7 }
 
 type Event = { readonly type: string }
 
-const created: Event & object = {
+export const created: Event & object = {
   type: "response.created",
   response: { id: "r1", status: "in_progress", output: [] }
 } as never
 
-const message = (text: string) => ({
+export const message = (text: string) => ({
   type: "message",
   id: "m1",
   role: "assistant",
@@ -22,7 +22,7 @@ const message = (text: string) => ({
   content: [{ type: "output_text", text, annotations: [] }]
 })
 
-const call = (fields: object = {}) => ({
+export const call = (fields: object = {}) => ({
   type: "function_call",
   id: "f1",
   call_id: "a",
@@ -31,7 +31,7 @@ const call = (fields: object = {}) => ({
   ...fields
 })
 
-const response = (output: unknown, more: object = {}) => ({
+export const response = (output: unknown, more: object = {}) => ({
   id: "r1",
   object: "response",
   model: "m",
@@ -41,12 +41,12 @@ const response = (output: unknown, more: object = {}) => ({
   ...more
 })
 
-const completed = (output: unknown = [], more: object = {}) => ({
+export const completed = (output: unknown = [], more: object = {}) => ({
   type: "response.completed",
   response: response(output, more)
 })
 
-const delta = (text: string, more: object = {}) => ({
+export const delta = (text: string, more: object = {}) => ({
   type: "response.output_text.delta",
   item_id: "m1",
   output_index: 0,
