@@ -11,8 +11,12 @@ const result = (parse: () => unknown): unknown => {
   }
 }
 
-const assertSame = (text: string) => {
-  const stepped = result(() => Steps.all(JsonParser.parse(text)))
+const cut = (text: string, size: number): ReadonlyArray<string> =>
+  Array.from({ length: Math.ceil(text.length / size) }, (_, at) => text.slice(at * size, (at + 1) * size))
+
+/** Parses a text in steps, which is given in pieces of `size` characters. */
+const assertSame = (text: string, size = 2 ** 16) => {
+  const stepped = result(() => Steps.all(JsonParser.parse(cut(text, size))))
   const whole = result(() => JSON.parse(text))
   assert.deepStrictEqual(stepped, whole, text.slice(0, 200))
   // Key order and own `__proto__` keys.
@@ -60,7 +64,7 @@ const valueOf = (random: (below: number) => number, depth: number): string => {
 describe("JsonParser", () => {
   it("parses the same values as JSON.parse", () => {
     const random = numbers(1)
-    for (let at = 0; at < 2_000; at++) assertSame(valueOf(random, 6))
+    for (let at = 0; at < 2_000; at++) assertSame(valueOf(random, 6), 1 + random(20))
   })
 
   it("rejects the same texts as JSON.parse", () => {
@@ -70,7 +74,7 @@ describe("JsonParser", () => {
       const text = valueOf(random, 4)
       const from = random(text.length + 1)
       const sign = signs[random(signs.length)]!
-      assertSame(text.slice(0, from) + sign + text.slice(from + random(2)))
+      assertSame(text.slice(0, from) + sign + text.slice(from + random(2)), 1 + random(20))
       assertSame(text.slice(0, from))
     }
     for (const text of [
@@ -91,8 +95,19 @@ describe("JsonParser", () => {
       assertSame(text)
   })
 
+  it("parses tokens wherever the text is cut, also within long whitespace", () => {
+    const piece = 2 ** 15
+    const blank = " ".repeat(3 * piece)
+    for (let before = piece - 14; before <= piece + 2; before++) {
+      assertSame(`[${" ".repeat(before)}true,-1.5e300, {"a" :"b\\n"} , [ ] ]`, piece)
+      assertSame(`{"a":"${"a".repeat(before - 20)}","b" : false, "c":{ }, "d":12345}`, piece)
+    }
+    assertSame(`${blank}[${blank}1${blank},${blank}{${blank}"a"${blank}:${blank}2${blank}}${blank}]${blank}`, piece)
+    assertSame(`${blank}1${blank}2`, piece)
+  })
+
   it("parses long strings in pieces, wherever they are cut", () => {
-    const piece = 2 ** 16
+    const piece = 2 ** 15
     for (const escape of ["\\n", "\\u65e5", "\\ud83d\\ude00", "\\\\", '\\"', "日", "😀"]) {
       for (let before = piece - 14; before <= piece + 2; before++) {
         assertSame(`["${"a".repeat(before)}${escape.repeat(5)}${"b".repeat(piece)}",1]`)
@@ -108,7 +123,7 @@ describe("JsonParser", () => {
   })
 
   it("pauses within many values and within a long string", () => {
-    const pauses = (text: string) => [...JsonParser.parse(text)].length
+    const pauses = (text: string) => [...JsonParser.parse(cut(text, 2 ** 16))].length
     assert.isAtLeast(pauses(`[${"1,".repeat(100_000)}1]`), 100)
     assert.isAtLeast(pauses(`{${Array.from({ length: 10_000 }, (_, at) => `"k${at}":{}`).join()}}`), 10)
     assert.isAtLeast(pauses(`"${"a".repeat(2 ** 20)}"`), 10)
@@ -116,7 +131,7 @@ describe("JsonParser", () => {
   })
 
   it("replaces texts", () => {
-    const parsed = Steps.all(JsonParser.parse('{"mark":["mark","marks"]}', new Map([["mark", "long"]])))
+    const parsed = Steps.all(JsonParser.parse(['{"mark":["mark","marks"]}'], new Map([["mark", "long"]])))
     assert.deepStrictEqual(parsed, { mark: ["long", "marks"] })
   })
 })

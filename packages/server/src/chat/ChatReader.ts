@@ -14,7 +14,7 @@ import type { Request } from "../wire/Wire.ts"
 export function* read(body: Json.JsonObject, headers: Choice.Headers): Steps<Request> {
   const reading = Reading.make(Reading.bracketed)
   const model = Json.name(body.model, "model")
-  const { toolChoice, tools } = Tools.read(body, reading)
+  const { toolChoice, tools } = yield* Tools.read(body, reading)
   return {
     model,
     messages: yield* Turns.read(body, "chat", reading, tools),

@@ -60,18 +60,17 @@ const secret = randomUUID()
 
 const markOf = (index: number): string => `${secret}-${index}`
 
-/**
- * Parses JSON text, ignoring NUL, control characters and byte order marks that some clients add around it. Strings that
- * are keys of `texts` are replaced. Large text is parsed in steps.
- */
-function* parsed(text: string, texts: ReadonlyMap<string, string>, isLarge: boolean): Steps.Steps<unknown> {
+function* ofSmall(pieces: Pieces, buffers: ReadonlyArray<Buffer>): Steps.Steps<unknown> {
+  return JSON.parse(yield* pieces.text(buffers))
+}
+
+/** Returns a parsed value, or `undefined` if the JSON is not valid. */
+function* valid(parsing: Steps.Steps<unknown>): Steps.Steps<{ readonly value: unknown } | undefined> {
   try {
-    return isLarge ? yield* JsonParser.parse(text, texts) : JSON.parse(text)
-  } catch {
-    const trimmed = VendorJson.trimmed(text)
-    // Parsing again helps only if something was trimmed.
-    if (trimmed.length < text.length) return yield* parsed(trimmed, texts, isLarge)
-    throw new ApiError({ kind: "invalid-request", message: "The request body is not valid JSON." })
+    return { value: yield* parsing }
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
   }
 }
 
@@ -99,13 +98,20 @@ function* read(pieces: Pieces, media: JsonScan["media"]): Steps.Steps<JsonObject
     yield
   }
   rest.push(...pieces.slices(at, pieces.size))
-  let json = yield* pieces.text(rest)
   const isLarge = pieces.size >= largeBytes
-  if (isLarge) yield
-  if (media.length === 0 && pieces.isBroken) json = (yield* pieces.latin()) ?? json
+  let json = yield* valid(isLarge ? JsonParser.parse(pieces.decoded(rest), texts) : ofSmall(pieces, rest))
+  const mayBeLatin = () => media.length === 0 && pieces.isBroken
+  if (json === undefined || mayBeLatin()) {
+    const text = yield* pieces.text(rest)
+    // Some clients add NUL, control characters or byte order marks around it.
+    const trimmed = VendorJson.trimmed((mayBeLatin() ? yield* pieces.latin() : undefined) ?? text)
+    json = yield* valid(JsonParser.parse([trimmed], texts))
+  }
   pieces.clear()
-  if (isLarge) yield
-  return objectOf(yield* parsed(json, texts, isLarge))
+  if (json === undefined) {
+    throw new ApiError({ kind: "invalid-request", message: "The request body is not valid JSON." })
+  }
+  return objectOf(json.value)
 }
 
 const received = (pieces: Pieces, { media }: JsonScan, digest: string | undefined): Received => ({

@@ -1,9 +1,6 @@
 /**
  * Buffers the chunks of a body in larger blocks. A client may send one byte at a time, and storing each chunk
  * separately would cost 100 bytes or more per chunk.
- *
- * Long text is built outside of the heap and copied once. Concatenated strings would be copied again by the first
- * function that searches them, in a single turn of the event loop, and would be garbage afterwards.
  */
 import { isAscii, isUtf8 } from "node:buffer"
 import { createHash, type Hash } from "node:crypto"
@@ -106,30 +103,31 @@ export class Pieces {
     return text
   }
 
-  /** Decodes consecutive buffers of the body as text, in steps. */
+  /** Decodes consecutive buffers of the body, one piece at a time. */
+  *decoded(buffers: ReadonlyArray<Buffer>): Generator<string, void, void> {
+    const decoder = new StringDecoder("utf8")
+    for (const buffer of buffers) {
+      for (let at = 0; at < buffer.length; at += stepBytes) {
+        const bytes = buffer.subarray(at, at + stepBytes)
+        yield this.#examined(decoder.write(bytes), bytes.length)
+      }
+    }
+    yield this.#examined(decoder.end(), 0)
+  }
+
+  /** Decodes consecutive buffers of the body as one text, in steps. */
   *text(buffers: ReadonlyArray<Buffer>): Steps<string> {
     const [first] = buffers
     if (first !== undefined && buffers.length === 1 && first.length <= stepBytes) {
       return this.#examined(first.toString(), first.length)
     }
-    return buffers.every(isAscii) ? (yield* joined(buffers)).toString("latin1") : yield* this.#letters(buffers)
-  }
-
-  /** Decodes text beyond ASCII, in steps. */
-  *#letters(buffers: ReadonlyArray<Buffer>): Steps<string> {
-    const decoder = new StringDecoder("utf8")
-    // A character takes two bytes, and is decoded from at least one. The last one is of a character that is cut off.
-    const text = Buffer.allocUnsafeSlow(2 * (1 + buffers.reduce((sum, { length }) => sum + length, 0)))
-    let size = 0
-    for (const buffer of buffers) {
-      for (let at = 0; at < buffer.length; at += stepBytes) {
-        const bytes = buffer.subarray(at, at + stepBytes)
-        size += text.write(this.#examined(decoder.write(bytes), bytes.length), size, "utf16le")
-        yield
-      }
+    if (buffers.every(isAscii)) return (yield* joined(buffers)).toString("latin1")
+    let text = ""
+    for (const piece of this.decoded(buffers)) {
+      text += piece
+      yield
     }
-    size += text.write(this.#examined(decoder.end(), 0), size, "utf16le")
-    return text.toString("utf16le", 0, size)
+    return text
   }
 
   /** Decodes all bytes as Windows-1252, in steps. Returns `undefined` if they are valid UTF-8. */

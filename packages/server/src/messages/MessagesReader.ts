@@ -25,7 +25,7 @@ const sealsIn = (messages: unknown): ReadonlyArray<string> =>
 export function* read(body: Json.JsonObject, headers: Choice.Headers): Steps<Request> {
   const reading = Reading.make(Reading.dotted)
   const model = Json.name(body.model, "model")
-  const { toolChoice, tools } = Tools.read(body, reading)
+  const { toolChoice, tools } = yield* Tools.read(body, reading)
   return {
     model,
     messages: yield* Turns.read(body, "messages", reading, tools),

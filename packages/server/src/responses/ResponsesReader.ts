@@ -29,7 +29,7 @@ const noteVerbosity = (text: Json.JsonObject, reading: Reading.Reading) => {
 export function* read(body: Json.JsonObject, headers: Choice.Headers): Steps<Request> {
   const reading = Reading.make(Reading.bracketed)
   const model = Json.name(body.model, "model")
-  const { toolChoice, tools } = Tools.read(body, reading)
+  const { toolChoice, tools } = yield* Tools.read(body, reading)
   const text = Json.optional(body.text, "text", Json.object) ?? {}
   noteVerbosity(text, reading)
   const request: Request = {

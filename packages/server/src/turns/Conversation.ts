@@ -8,6 +8,7 @@
 
 import type { Content, Message, ToolCall, ToolMessage } from "@divisi/core/Message"
 import type { Reading } from "../wire/Reading.ts"
+import type { Steps } from "../wire/Steps.ts"
 import * as Tools from "../wire/Tools.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -138,23 +139,27 @@ const turnOf = (message: Message): Turn | undefined =>
     ? { calls: message.toolCalls, results: [], open: new Set(message.toolCalls.map(({ id }) => id)) }
     : undefined
 
+/** Number of messages and tool calls repaired in one step. */
+const stepMessages = 256
+
 /**
  * Matches each result to a turn: the last preceding turn with an open call of that id, or else with any call of that
  * id.
  */
-const turnsOf = (messages: ReadonlyArray<Message>): ReadonlyArray<Turn | undefined> => {
+function* turnsOf(messages: ReadonlyArray<Message>): Steps<ReadonlyArray<Turn | undefined>> {
   const byId = new Map<string, Turn>()
-  return messages.map((message) => {
-    if (message.role === "tool") {
-      const turn = byId.get(message.callId)
-      turn?.results.push(message)
-      turn?.open.delete(message.callId)
-      return undefined
-    }
+  const turns: Array<Turn | undefined> = []
+  for (const [at, message] of messages.entries()) {
+    if (at % stepMessages === stepMessages - 1) yield
     const turn = turnOf(message)
+    turns.push(turn)
     for (const { id } of turn?.calls ?? []) byId.set(id, turn!)
-    return turn
-  })
+    if (message.role !== "tool") continue
+    const asked = byId.get(message.callId)
+    asked?.results.push(message)
+    asked?.open.delete(message.callId)
+  }
+  return turns
 }
 
 const missing = ({ id, name }: ToolCall): ToolMessage => ({
@@ -165,17 +170,24 @@ const missing = ({ id, name }: ToolCall): ToolMessage => ({
   isError: true
 })
 
-/** Returns the repaired messages, in which each tool call is followed by its result. */
-export const messagesOf = ({ messages, reading }: Conversation): ReadonlyArray<Message> => {
-  const turns = turnsOf(messages)
-  return messages.flatMap((message, at): ReadonlyArray<Message> => {
-    if (message.role === "tool") return []
+/** Returns the repaired messages, in which each tool call is followed by its result, in steps. */
+export function* messagesOf({ messages, reading }: Conversation): Steps<ReadonlyArray<Message>> {
+  const turns = yield* turnsOf(messages)
+  const repaired: Array<Message> = []
+  for (const [at, message] of messages.entries()) {
+    if (at % stepMessages === stepMessages - 1) yield
+    if (message.role === "tool") continue
+    repaired.push(message)
     const turn = turns[at]
-    if (turn === undefined) return [message]
-    const unanswered = turn.calls.filter(({ id }) => turn.open.has(id))
-    for (const { id, name } of unanswered) {
+    if (turn === undefined) continue
+    for (const result of turn.results) repaired.push(result)
+    for (const [index, call] of turn.calls.entries()) {
+      if (index % stepMessages === stepMessages - 1) yield
+      const { id, name } = call
+      if (!turn.open.has(id)) continue
       reading.notice(`Tool call ${id.slice(0, 80)} (${name}) has no result. Workers get a note instead.`)
+      repaired.push(missing(call))
     }
-    return [message, ...turn.results, ...unanswered.map(missing)]
-  })
+  }
+  return repaired
 }

@@ -61,8 +61,21 @@ const plainMessage = (value: Json.JsonObject): Message | undefined => {
   return { role, content }
 }
 
-/** Number of messages parsed in one step. */
-const stepMessages = 64
+/** Number of messages and their parts parsed in one step. The last message may have more. */
+const stepParts = 64
+
+/** The lists of a message whose elements are parsed one after another. */
+const partFields = ["content", "parts", "tool_calls"] as const
+
+/** Returns the number of parts of a message. Throws an `ApiError` if there are too many. */
+const partsIn = (message: Json.JsonObject, field: string): number => {
+  let count = 0
+  for (const name of partFields) {
+    const parts = message[name]
+    if (Array.isArray(parts)) count += Json.items(parts, `${field}.${name}`).length
+  }
+  return count
+}
 
 /**
  * Parses a list of messages in steps, in the wire's own format or any other. Throws an `ApiError` if a message is
@@ -76,8 +89,13 @@ function* messagesOf(
   tools: ReadonlyArray<Offered>
 ): Steps<ReadonlyArray<Message>> {
   const conversation = Conversation.make(reading, tools)
+  let parts = 0
   for (const [at, value] of list.entries()) {
-    if (at % stepMessages === stepMessages - 1) yield
+    parts += 1
+    if (parts >= stepParts) {
+      yield
+      parts = 0
+    }
     if (value === null) continue
     if (typeof value === "string") {
       conversation.messages.push({ role: "user", content: value })
@@ -88,6 +106,7 @@ function* messagesOf(
     const message = plainMessage(given)
     if (message !== undefined) conversation.messages.push(message)
     else {
+      parts += partsIn(given, place)
       Forms.noteLosses(given, place, reading)
       for (const turn of Forms.turnsOf(given)) {
         const message = Forms.plain(turn, reading)
@@ -96,7 +115,7 @@ function* messagesOf(
     }
   }
   yield
-  const messages = Conversation.messagesOf(conversation)
+  const messages = yield* Conversation.messagesOf(conversation)
   yield
   const last = messages.at(-1)
   if (last?.role === "assistant" && last.toolCalls === undefined) reading.notice(prefilled)

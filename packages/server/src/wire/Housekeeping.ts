@@ -25,6 +25,9 @@ const mostTokens = 4_096
 /** Maximum length of the instructions, in characters. Longer instructions ask for more than a title. */
 const mostCharacters = 4_000
 
+/** Maximum length of a message with the conversation that a title is for, in characters. */
+const mostOfConversation = 2 ** 17
+
 /** Returns the text of a message, up to the part in which it exceeds the maximum length. */
 const beginning = ({ content }: Message): string => {
   let words = ""
@@ -44,7 +47,9 @@ export const isHousekeeping = ({ messages, settings, tools }: Request): boolean 
   return messages.some((message) => {
     const words = beginning(message)
     const isInstruction = message.role === "system" || message.role === "developer"
-    const isMeant = isInstruction ? words.length <= mostCharacters : message.role === "user" && form.test(words)
+    const isMeant = isInstruction
+      ? words.length <= mostCharacters
+      : message.role === "user" && words.length <= mostOfConversation && form.test(words)
     return isMeant && instructions.some((instruction) => instruction.test(words.slice(0, mostCharacters)))
   })
 }

@@ -14,6 +14,7 @@ import { invalid } from "./ApiError.ts"
 import * as ClientTools from "./ClientTools.ts"
 import * as Json from "./Json.ts"
 import { bracketed, make, type Reading } from "./Reading.ts"
+import * as Steps from "./Steps.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -319,11 +320,15 @@ const isToolOfSet = (name: string, tool: unknown): boolean =>
   Json.isObject(tool) && !hosted.test(name) && (hasSchema(tool) || typeof tool.description === "string") && !tool.name
 
 /** Parses a list of tools. Tools that cannot be offered are dropped with a notice. */
-const toolsOf = (value: unknown, field: string, reading: Reading): Tools =>
+function* toolsOf(value: unknown, field: string, reading: Reading): Steps.Steps<Tools> {
+  const tools: Array<Offered> = []
   // Gemini requests contain one object with all functions.
-  listOf(value, field, reading).flatMap((tool, at) =>
-    tool === null ? [] : toolOf(tool, reading.at(field, at), reading)
-  )
+  for (const [at, tool] of listOf(value, field, reading).entries()) {
+    if (tool !== null) tools.push(...toolOf(tool, reading.at(field, at), reading))
+    yield
+  }
+  return tools
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // The choice among them
@@ -426,21 +431,24 @@ export const isLegacy = (body: Json.JsonObject): boolean =>
   (body.tools === undefined || body.tools === null) && Array.isArray(body.functions)
 
 /** Returns the tools in the input of a Responses request, where Codex adds them as an `additional_tools` item. */
-const additionalIn = (input: unknown, reading: Reading): Tools =>
-  (Array.isArray(input) ? input : []).flatMap((item, at) =>
-    Json.isObject(item) && item.type === "additional_tools" && item.tools != null
-      ? toolsOf(item.tools, `${reading.at("input", at)}.tools`, reading)
-      : []
-  )
+function* additionalIn(input: unknown, reading: Reading): Steps.Steps<Tools> {
+  const tools: Array<Offered> = []
+  for (const [at, item] of (Array.isArray(input) ? input : []).entries()) {
+    if (Json.isObject(item) && item.type === "additional_tools" && item.tools != null)
+      tools.push(...(yield* toolsOf(item.tools, `${reading.at("input", at)}.tools`, reading)))
+  }
+  return tools
+}
 
 /**
  * Returns the tools of a request without the tool choice, e.g. for writing their calls. If several have the same name,
  * the first one is used.
  */
-export const offered = (body: Json.JsonObject, reading: Reading): Tools => {
+function* offered(body: Json.JsonObject, reading: Reading): Steps.Steps<Tools> {
   const field = isLegacy(body) ? "functions" : "tools"
-  const listed = Json.optional(body[field], field, (value, field) => toolsOf(value, field, reading)) ?? []
-  const additional = additionalIn(body.input, reading)
+  const value = body[field]
+  const listed = value === undefined || value === null ? [] : yield* toolsOf(value, field, reading)
+  const additional = yield* additionalIn(body.input, reading)
   const names = new Set(listed.map(({ definition }) => definition.name))
   const others = additional.filter(({ definition }) => !names.has(definition.name))
   return distinct([...listed, ...others], reading)
@@ -453,11 +461,11 @@ export const ofResponse = ({
 }: {
   readonly body: Json.JsonObject
   readonly request: { readonly tools: ReadonlyArray<unknown> }
-}): Tools => (request.tools.length === 0 ? [] : offered(body, make(bracketed)))
+}): Tools => (request.tools.length === 0 ? [] : Steps.all(offered(body, make(bracketed))))
 
-/** Parses the tools of a request and the tool choice. Throws an `ApiError` if they are invalid. */
-export const read = (body: Json.JsonObject, reading: Reading): Choice => {
-  const tools = offered(body, reading)
+/** Parses the tools of a request and the tool choice, in steps. Throws an `ApiError` if they are invalid. */
+export function* read(body: Json.JsonObject, reading: Reading): Steps.Steps<Choice> {
+  const tools = yield* offered(body, reading)
   const field = isLegacy(body) ? "function_call" : "tool_choice"
   return (
     Json.optional(body[field], field, (value, field) => choiceOf(value, field, tools)) ?? {
