@@ -59,17 +59,22 @@ const counted = (text: string): string => {
 
 const isShort = ({ content }: Message): boolean => typeof content === "string" && content.length <= countedCharacters
 
-const withoutLong = (_: string, value: unknown): unknown => (typeof value === "string" ? counted(value) : value)
+/** Maximum number of messages, parts or tool calls to hash at each end of a list. */
+const countedItems = 100
 
-/** Maximum number of messages to hash at each end of a conversation. */
-const countedMessages = 100
+const ends = (list: ReadonlyArray<unknown>): ReadonlyArray<unknown> =>
+  list.length > 2 * countedItems ? [...list.slice(0, countedItems), ...list.slice(-countedItems)] : list
+
+const withoutLong = (_: string, value: unknown): unknown => {
+  if (typeof value === "string") return counted(value)
+  return Array.isArray(value) ? ends(value) : value
+}
 
 const idOf = (all: ReadonlyArray<Message>): string => {
-  const isLong = all.length > 2 * countedMessages
-  const messages = isLong ? [...all.slice(0, countedMessages), ...all.slice(-countedMessages)] : all
+  const messages = ends(all) as ReadonlyArray<Message>
   const isPlain = messages.every((message) => isShort(message) && !("toolCalls" in message))
   const json = isPlain ? JSON.stringify(messages) : JSON.stringify(messages, withoutLong)
-  const text = isLong ? `${all.length} ${json}` : json
+  const text = messages === all ? json : `${all.length} ${json}`
   return `task-${(Hash.string(text) >>> 0).toString(16).padStart(8, "0")}`
 }
 
@@ -84,7 +89,8 @@ const isContent = (input: unknown): input is ContentInput => typeof input === "s
  * **Details**
  *
  * `id` defaults to a hash of the messages, so identical questions have identical ids. For each text, the hash covers
- * the length and up to 16,384 characters; of a longer conversation, it covers the first and the last 100 messages.
+ * the length and up to 16,384 characters; of a longer conversation, it covers the first and the last 100 messages, and of
+ * a longer message the first and the last 100 parts and tool calls.
  * Throws an `OptionsError` for any other value.
  *
  * **Example**
