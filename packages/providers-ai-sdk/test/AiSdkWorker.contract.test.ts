@@ -11,6 +11,7 @@ const lab = { includeUsage: true, supportsStructuredOutputs: true }
 const chat = OpenAiChat.compatible({ reasoningField: "reasoning_content" })
 const noCacheWrite = "@ai-sdk/openai-compatible does not read the tokens that were written to a cache"
 const parallelOptions = (parallelToolCalls: boolean) => ({ lab: { parallel_tool_calls: parallelToolCalls } })
+const noSeed = "the Messages API has no seed, which the AI SDK says only once the request is sent: the call fails then"
 const noFileUrl = { type: "rejected" as const, reason: "@ai-sdk/openai-compatible takes no file by its URL" }
 const noReasoning = (what: string) => ({
   type: "rejected" as const,
@@ -68,8 +69,8 @@ ProviderContract.contract({
   gaps: {
     "output/json":
       "the Messages API has JSON of a schema only, which the AI SDK says once the request is sent: the call fails then",
-    "setting/seed":
-      "the Messages API has no seed, which the AI SDK says only once the request is sent: the call fails then"
+    "setting/seed": noSeed,
+    "setting/seed-zero": noSeed
   },
   describe,
   it

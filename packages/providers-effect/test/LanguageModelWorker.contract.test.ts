@@ -34,6 +34,7 @@ ProviderContract.contract({
     fileUrl: { type: "rejected", reason: "Chat Completions take no file by its URL" },
     reasoningBudget: { type: "rejected", reason: "Chat Completions have no budget for reasoning" }
   },
+  gaps: { "setting/omitted": "the settings above refuse a budget, whether or not it may be left out" },
   describe,
   it
 })

@@ -1,7 +1,14 @@
 /** Mistakes that a provider could make, each planted in a good one: the contract of providers finds every one of them. */
 
 import { WorkerStream } from "@divisi/core/streams"
-import { type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
+import type { Usage } from "@divisi/core/Usage"
+import {
+  type Worker,
+  WorkerError,
+  type WorkerErrorReason,
+  type WorkerPart,
+  type WorkerRequest
+} from "@divisi/core/Worker"
 import { OpenAiChat, ProviderContract } from "@divisi/testkit/providers"
 import * as Stream from "effect/Stream"
 import { assert, describe, it } from "vitest"
@@ -41,6 +48,24 @@ const atFinish =
 const texts =
   (change: (text: string) => string) =>
   (part: WorkerPart): ReadonlyArray<WorkerPart> => [part.type === "text" ? { ...part, text: change(part.text) } : part]
+
+const forTools =
+  (change: (tool: Body) => Body) =>
+  (body: Body): Body =>
+    body.tools === undefined ? body : { ...body, tools: (body.tools as Array<Body>).map(change) }
+
+const inFunction =
+  (change: (called: Body) => Body) =>
+  (tool: Body): Body => ({ ...tool, function: change(tool.function as Body) })
+
+const used = (change: (usage: Usage) => Usage) => atFinish(({ usage, ...rest }) => ({ ...rest, usage: change(usage) }))
+
+const reasons = (change: (reason: WorkerErrorReason) => WorkerErrorReason) => ({
+  error: ({ reason, usage, worker }: WorkerError) => new WorkerError({ worker, usage, reason: change(reason) })
+})
+
+/** The messages of the call before. */
+let earlier: ReadonlyArray<Body> = []
 
 const faults: Readonly<Record<string, Fault>> = {
   "temperature dropped": { body: without("temperature") },
@@ -106,7 +131,137 @@ const faults: Readonly<Record<string, Fault>> = {
   "every error is one of the network": {
     error: ({ worker }) => new WorkerError({ worker, reason: { _tag: "Network" } })
   },
-  "error of another worker": { error: ({ reason }) => new WorkerError({ worker: "other", reason }) }
+  "error of another worker": { error: ({ reason }) => new WorkerError({ worker: "other", reason }) },
+  "a seed of zero dropped": { body: (body) => (body.seed === 0 ? without("seed")(body) : body) },
+  "only the first stop sequence": {
+    body: (body) => (body.stop ? { ...body, stop: (body.stop as Array<string>).slice(0, 1) } : body)
+  },
+  "a stop sequence trimmed": {
+    body: (body) => (body.stop ? { ...body, stop: (body.stop as Array<string>).map((one) => one.trim()) } : body)
+  },
+  "a limit of its own": { body: (body) => ({ max_tokens: 1024, ...body }) },
+  "messages of an earlier call sent again": {
+    body: withMessages((all) => {
+      const sent = [...earlier, ...all]
+      earlier = all
+      return sent
+    })
+  },
+  "a retry of its own": {
+    fetch: async (input, init) => {
+      const response = await fetch(input, init)
+      return response.status >= 500 ? fetch(input, init) : response
+    }
+  },
+  "the signal dropped": { fetch: (input, init) => fetch(input, { ...init, signal: null }) },
+  "ids of calls numbered": { part: (part) => [part.type === "tool-call" ? { ...part, id: "call_0" } : part] },
+  "arguments formatted anew": {
+    part: (part) => {
+      if (part.type !== "tool-call") return [part]
+      try {
+        return [{ ...part, arguments: JSON.stringify(JSON.parse(part.arguments), null, 1) }]
+      } catch {
+        return [part]
+      }
+    }
+  },
+  "two endings": { part: (part) => (part.type === "finish" ? [part, part] : [part]) },
+  "text behind the ending": { part: (part) => (part.type === "finish" ? [part, { type: "text", text: "!" }] : [part]) },
+  "reasoning counted twice": {
+    part: used((usage) => ({ ...usage, outputTokens: usage.outputTokens + (usage.reasoningTokens ?? 0) }))
+  },
+  "cached input subtracted": {
+    part: used((usage) => ({ ...usage, inputTokens: usage.inputTokens - (usage.cachedInputTokens ?? 0) }))
+  },
+  "descriptions of tools dropped": { body: forTools(inFunction(({ description: _, ...rest }) => rest)) },
+  "additionalProperties added": {
+    body: forTools(
+      inFunction((called) => ({
+        ...called,
+        parameters: { ...(called.parameters as Body), additionalProperties: false }
+      }))
+    )
+  },
+  "names of tools in small letters": {
+    body: forTools(inFunction((called) => ({ ...called, name: String(called.name).toLowerCase() })))
+  },
+  "a named choice sent as required": {
+    body: (body) => (typeof body.tool_choice === "object" ? { ...body, tool_choice: "required" } : body)
+  },
+  "none of the tools sent as auto": {
+    body: (body) => (body.tool_choice === "none" ? { ...body, tool_choice: "auto" } : body)
+  },
+  "text moved before pictures": {
+    body: withMessages((all) =>
+      all.map((message) =>
+        Array.isArray(message.content)
+          ? {
+              ...message,
+              content: [
+                ...message.content.filter((p: Body) => p.type === "text"),
+                ...message.content.filter((p: Body) => p.type !== "text")
+              ]
+            }
+          : message
+      )
+    )
+  },
+  "delays in seconds": reasons((reason) =>
+    "retryAfterMillis" in reason ? { ...reason, retryAfterMillis: Number(reason.retryAfterMillis) / 1000 } : reason
+  ),
+  "size of the context dropped": reasons((reason) =>
+    reason._tag === "ContextTooLong" ? { _tag: reason._tag, detail: reason.detail ?? "" } : reason
+  ),
+  "name of the answering model dropped": { part: atFinish(({ model: _, ...part }) => part as never) },
+  "data to send back dropped": { part: atFinish(({ echo: _, ...part }) => part as never) },
+  "deltas of calls dropped": { part: (part) => (part.type === "tool-call-delta" ? [] : [part]) },
+  "spaces between words lost in empty pieces": {
+    part: (part) => (part.type === "text" && part.text.trim() === "" ? [] : [part])
+  },
+  "results of tools sorted": {
+    body: withMessages((all) => {
+      const tools = all.filter(({ role }) => role === "tool").reverse()
+      return all.map((message) => (message.role === "tool" ? tools.shift()! : message))
+    })
+  },
+  "failed results sent as good ones": {
+    request: (request) => ({
+      ...request,
+      messages: request.messages.map((message) => (message.role === "tool" ? { ...message, isError: false } : message))
+    })
+  },
+  "the request changed": {
+    request: (request) => {
+      ;(request.messages as Array<unknown>).push({ role: "user", content: "Be brief." })
+      return request
+    }
+  },
+  "name of the schema replaced": {
+    body: (body) => {
+      const format = body.response_format as { json_schema?: Body } | undefined
+      return format?.json_schema === undefined
+        ? body
+        : { ...body, response_format: { ...format, json_schema: { ...format.json_schema, name: "response" } } }
+    }
+  },
+  "a file's name dropped": {
+    body: withMessages((all) =>
+      all.map((message) =>
+        Array.isArray(message.content)
+          ? {
+              ...message,
+              content: message.content.map((p: Body) =>
+                p.type === "file" ? { ...p, file: { ...(p.file as Body), filename: "file" } } : p
+              )
+            }
+          : message
+      )
+    )
+  },
+  "the limit raised by one": {
+    body: (body) => (body.max_tokens ? { ...body, max_tokens: Number(body.max_tokens) + 1 } : body)
+  },
+  "an effort lowered": { body: (body) => (body.reasoning ? { ...body, reasoning: { effort: "low" } } : body) }
 }
 
 const given = (worker: Worker, { error, part, request: ask = (request) => request }: Fault): Worker => ({

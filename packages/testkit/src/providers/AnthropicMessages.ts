@@ -358,6 +358,7 @@ export const dialect: Dialect = {
   whole,
   refuse,
   signs: true,
+  needsOutputLimit: true,
   allowance: {
     headers: {
       "anthropic-ratelimit-requests-limit": "50",

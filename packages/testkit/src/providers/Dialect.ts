@@ -91,6 +91,8 @@ export interface Dialect {
    * `false`.
    */
   readonly signs?: boolean | undefined
+  /** Whether each request must have an output limit. Default: `false`. */
+  readonly needsOutputLimit?: boolean | undefined
   /** Format of a call's arguments in an answer: JSON text (the default), or JSON, which is always valid. */
   readonly argumentsAs?: "text" | "json" | undefined
   /** Headers that report the remaining rate limits, and their meaning. Not set if the vendor does not send them. */

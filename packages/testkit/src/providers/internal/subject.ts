@@ -113,6 +113,7 @@ export interface CallResult {
   readonly reasoning: string
   /** The tool calls. */
   readonly calls: ReadonlyArray<ToolCall>
+  readonly notices: ReadonlyArray<string>
   readonly finish: Extract<WorkerPart, { type: "finish" }> | undefined
   /** The error. `undefined` if the call succeeded. */
   readonly error: WorkerError | undefined
@@ -174,6 +175,7 @@ const resultOf = (parts: ReadonlyArray<WorkerPart>, exit: Exit.Exit<void, Worker
     text: joined(parts, "text"),
     reasoning: joined(parts, "reasoning"),
     calls,
+    notices: parts.flatMap((part) => (part.type === "notice" ? [part.notice] : [])),
     finish: finishes[0],
     error
   }

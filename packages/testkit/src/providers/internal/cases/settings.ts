@@ -47,6 +47,13 @@ const probes: ReadonlyArray<Probe> = [
     check: (sent) => assert.equal(sent.seed, 4711)
   },
   {
+    id: "setting/seed-zero",
+    setting: "seed",
+    request: { seed: 0 },
+    word: /seed/i,
+    check: (sent) => assert.equal(sent.seed, 0)
+  },
+  {
     id: "setting/stopSequences",
     setting: "stopSequences",
     request: { stopSequences: ["END", "\n\n##"] },
@@ -82,6 +89,9 @@ const probes: ReadonlyArray<Probe> = [
   }
 ]
 
+/** The settings that a request may allow to be left out. */
+const preferences: ReadonlySet<Setting> = new Set(["temperature", "reasoningEffort", "reasoningBudget", "reasoningOff"])
+
 const probe = async (subject: Subject, { check, request, setting, word }: Probe) => {
   const expectation = subject.options.settings?.[setting] ?? "passed"
   const outcome = await subject.ask(ok, request)
@@ -106,15 +116,32 @@ export const settings: ReadonlyArray<Case> = [
     })
   ),
   {
+    id: "setting/omitted",
+    name: "leaves out a preference that it rejects, with a notice, where the request allows that",
+    run: async ({ ask, options }) => {
+      for (const { check, request, setting } of probes) {
+        const expectation = options.settings?.[setting] ?? "passed"
+        const isRejected = expectation !== "passed" && expectation.type === "rejected"
+        if (!isRejected || !preferences.has(setting)) continue
+        const outcome = await ask(ok, { ...request, preferences: "omit" })
+        const { notices } = assertSucceeds(outcome)
+        // A provider that learns what its server takes tries the setting first.
+        if (notices.length === 0) check(outcome.server.exchanges[0]!.sent)
+      }
+    }
+  },
+  {
     id: "setting/none",
     name: "sends no setting that nobody asked for",
-    run: async ({ ask }) => {
+    run: async ({ ask, options }) => {
       const { server } = await ask(ok)
-      const { reasoning, seed, stopSequences, temperature } = server.exchanges[0]?.sent ?? {}
+      const { maxOutputTokens, reasoning, seed, stopSequences, temperature } = server.exchanges[0]?.sent ?? {}
       assert.deepEqual(
         { reasoning, seed, stopSequences, temperature },
         { reasoning: undefined, seed: undefined, stopSequences: undefined, temperature: undefined }
       )
+      // A limit of the provider's own would cut long answers.
+      if (options.dialect.needsOutputLimit !== true) assert.equal(maxOutputTokens, undefined)
     }
   },
   {

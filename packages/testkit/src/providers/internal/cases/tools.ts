@@ -25,7 +25,7 @@ export const weather: Tool.ToolDefinition = {
 }
 
 export const clock: Tool.ToolDefinition = {
-  name: "clock_of-2",
+  name: "Clock_of-2",
   description: "The time",
   input: { type: "object", properties: {}, required: [], additionalProperties: false }
 }
@@ -73,13 +73,14 @@ export const tools: ReadonlyArray<Case> = [
     name: "tells of all tools, in order, also of one without a description",
     needs: "tools",
     run: async (subject) => {
-      const { description: _, ...bare } = weather
-      const { sent } = await sentOf(subject, { tools: [clock, { ...bare, name: "bare" }] })
+      // Neither required fields nor additionalProperties: a provider that adds them changes what the tool takes.
+      const input = { type: "object", properties: { city: { type: "string" } } }
+      const { sent } = await sentOf(subject, { tools: [clock, { name: "bare", input }] })
       assert.deepEqual(
         sent.tools?.map(({ name }) => name),
         [clock.name, "bare"]
       )
-      assert.deepEqual(sent.tools?.[1]?.input, weather.input)
+      assert.deepEqual(sent.tools?.[1]?.input, input)
     }
   },
   {
