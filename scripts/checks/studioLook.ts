@@ -45,7 +45,7 @@ const describe = (): { readonly parts: ReadonlyArray<Part>; readonly faults: Rea
   const textOf = (element: Element): string => {
     const text = element.textContent.replace(/\s+/g, " ").trim()
     return (text.length > 100 ? `${text.slice(0, 99)}…` : text)
-      .replace(/[\d.,]+\s(d|h|min)(\s\d+\s(min|s))?\b|\d[\d.,]*\s(ms|s)(?=\b|[a-z]+:)/g, "TIME")
+      .replace(/[\d.,]+\s(d|h|min)(\s\d+\s(min|s))?(?=\b|\d)|\d[\d.,]*\s(ms|s)(?=\b|[a-z]+:)/g, "TIME")
       .replace(/\d+ [A-Z]\w\w \d{4}(, [\d:]+ UTC)?|\d{4}-\d\d-\d\d|TIME ago/g, "DATE")
       .replace(/\b[\da-f]{8}-[\da-f-]+/g, "ID")
       .replace(/127\.0\.0\.1:\d+/g, "ADDRESS")

@@ -37,6 +37,19 @@ describe("the finding", () => {
   })
 })
 
+it("the single workers beyond the best three share a row, as on a terminal", () => {
+  const means = [0.4, 0.1, 0.3, null, 0.2, 0.5].map((mean, index) => cell(`single:${index}`, mean, 1))
+  const cells = [cell("team", 0.9, 1), ...means]
+  const policies = cells.map(({ policy }) => ({ name: policy }))
+  const overall = cells.map(({ policy, score }) => ({ policy, mean: score.mean }))
+  const all = { config: { policies }, cells, overall } as unknown as Evaluations.Report
+  const { rest, shown } = Evaluations.grouped(all, all.cells)
+  expect(shown.map(({ policy }) => policy)).toEqual(["team", "single:0", "single:2", "single:5"])
+  expect(rest).toEqual({ name: "3 more single workers", range: "10.0\u00a0% to 20.0\u00a0%" })
+  const few = { ...all, config: { policies: policies.slice(0, 5) } } as unknown as Evaluations.Report
+  expect(Evaluations.grouped(few, all.cells.slice(0, 5))).toEqual({ shown: all.cells.slice(0, 5) })
+})
+
 describe("the questions", () => {
   const sample = (policy: string, epoch: number, score: number | undefined) =>
     ({ benchmark: "b", task: "t", epoch, policy, score, stratum: "s" }) as Evaluations.Sample

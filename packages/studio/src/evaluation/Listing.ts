@@ -57,6 +57,12 @@ export interface Line {
   readonly changed_at: number
 }
 
+/** The cells that have a row of their own in charts, and a description of the single workers that share one. */
+export interface Grouped {
+  readonly shown: ReadonlyArray<Cell>
+  readonly rest?: { readonly name: string; readonly range: string }
+}
+
 /** Outcomes of a question: the score of each policy's answers, with `null` for missing ones. */
 export interface Question {
   readonly benchmark: string
@@ -151,6 +157,17 @@ export const lineOf = (id: string, report: Report, changedAt: number): Line => {
     is_play: EvaluationTables.isPlay(report),
     changed_at: changedAt
   }
+}
+
+/** Groups single workers beyond the best three, as the terminal does. */
+export const grouped = (report: Report, cells: ReadonlyArray<Cell>): Grouped => {
+  const folded = EvaluationTables.folded(report)
+  const [less, shown] = [true, false].map((isLess) => cells.filter(({ policy }) => folded.includes(policy) === isLess))
+  if (less!.length === 0) return { shown: shown! }
+  const means = less!.map(({ score }) => score.mean).filter((mean) => mean !== null)
+  const range =
+    means.length === 0 ? "unknown" : `${Format.share(Math.min(...means))} to ${Format.share(Math.max(...means))}`
+  return { shown: shown!, rest: { name: `${Format.whole(less!.length)} more single workers`, range } }
 }
 
 /** Returns the outcomes of each question, in sample order. */

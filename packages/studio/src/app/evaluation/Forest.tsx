@@ -4,6 +4,7 @@
  */
 import * as EvaluationTables from "@divisi/report/EvaluationTables"
 import type { Cell, Report } from "../../evaluation/Listing.ts"
+import * as Listing from "../../evaluation/Listing.ts"
 import * as Format from "../../run/Format.ts"
 import { Money } from "../Parts.tsx"
 import { setQuery } from "../Router.ts"
@@ -31,7 +32,7 @@ const Scale = ({ labels }: { readonly labels: ReadonlyArray<readonly [number, st
 
 const quarters = [0, 0.25, 0.5, 0.75, 1]
 
-/** Renders the accuracy of each policy, highest first. */
+/** Renders the accuracy of each policy, highest first, and one row for all but the best single workers. */
 export const Accuracy = ({
   cells,
   isPlay,
@@ -45,6 +46,7 @@ export const Accuracy = ({
 }) => {
   const isBaseline = (name: string) => report.config.policies.find((one) => one.name === name)?.isBaseline === true
   const hasMissing = cells.some(({ score }) => score.missing > 0)
+  const { rest, shown } = Listing.grouped(report, cells)
   return (
     <section class="card" aria-label="Accuracy">
       <header>
@@ -90,7 +92,7 @@ export const Accuracy = ({
             </tr>
           </thead>
           <tbody>
-            {cells.map((cell) => {
+            {shown.map((cell) => {
               const { costUsd, inputTokens, millis, outputTokens, policy, score, unpricedCalls } = cell
               const tokens = (inputTokens.mean ?? 0) + (outputTokens.mean ?? 0)
               const kind = policy === selected ? "own" : isBaseline(policy) ? "ring" : ""
@@ -136,6 +138,13 @@ export const Accuracy = ({
                 </tr>
               )
             })}
+            {rest && (
+              <tr>
+                <th scope="row">{rest.name}</th>
+                <td class="dim">listed under All figures</td>
+                <td class="right strong">{rest.range}</td>
+              </tr>
+            )}
           </tbody>
         </table>
       </div>
@@ -149,9 +158,14 @@ const pText = (p: number | null | undefined): string =>
 const signed = (difference: number): string =>
   `${difference < 0 ? "\u2212" : difference > 0 ? "+" : ""}${Math.abs(100 * difference).toFixed(1)}`
 
-/** Renders the difference between the first policy and each other policy, on the same questions. */
+/**
+ * Renders the difference between the first policy and each other policy, on the same questions. Single workers that
+ * share a row in the accuracy chart are only in the table.
+ */
 export const Differences = ({ benchmark, report }: { readonly report: Report; readonly benchmark: string }) => {
-  const rows = report.comparisons.filter((one) => one.benchmark === benchmark)
+  const all = report.comparisons.filter((one) => one.benchmark === benchmark)
+  const folded = EvaluationTables.folded(report)
+  const rows = all.filter(({ against }) => !folded.includes(against))
   const [reference] = report.config.policies
   const ends = rows.flatMap(({ high, low, mean }) => [low ?? mean ?? 0, high ?? mean ?? 0])
   const step = 0.25
@@ -251,7 +265,7 @@ export const Differences = ({ benchmark, report }: { readonly report: Report; re
             <summary>As table</summary>
             <Figures
               caption="Paired differences, in points"
-              items={rows}
+              items={all}
               columns={[
                 ["Policy", ({ against }) => Format.oneLine(against, 60)],
                 ["Interval", ({ high, low }) => `${known(low, signed)} to ${known(high, signed)}`],
