@@ -90,7 +90,7 @@ export interface AnswerShape {
 /** The result of parsing an answer. */
 export type Read =
   | { readonly isRight: true; readonly text: string; readonly value: unknown }
-  | { readonly isRight: false; readonly why: string }
+  | { readonly isRight: false; readonly why: string; readonly remedy?: string }
 
 /**
  * Maximum total number of schemas across all tools of a run. A referenced schema counts once for each time it is
@@ -182,10 +182,9 @@ export const answerShape = Effect.fnUntraced(function* (
     const exit = Effect.runSyncExit(check(json.value))
     if (Exit.isSuccess(exit)) return { isRight: true, text: json.text, value: exit.value }
     const failure = exit.cause.reasons.find(Cause.isFailReason)
-    return {
-      isRight: false,
-      why: failure?.error ?? "its schema has asynchronous checks, which are not supported"
-    }
+    if (failure !== undefined) return { isRight: false, why: failure.error }
+    const why = "its schema has asynchronous checks, which are not supported"
+    return { isRight: false, why, remedy: "make the checks synchronous" }
   }
   return { format: { ...output, schema }, read }
 })

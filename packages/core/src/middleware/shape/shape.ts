@@ -14,16 +14,25 @@ const mostCorrections = 2
 /** Whether an answer must match the output format. Refusals and truncated answers are exempt. */
 const isWhole = ({ finishReason }: Answered): boolean => finishReason === "stop" || finishReason === "other"
 
+/** An answer that does not match. With a remedy, no other answer can match. */
+interface Wrong {
+  readonly text: string
+  readonly why: string
+  readonly remedy?: string | undefined
+}
+
 /**
- * Requests another answer in the same conversation. Returns an error if the maximum number of requests has been
- * reached.
+ * Requests another answer in the same conversation. Returns an error if that cannot help, or if the maximum number of
+ * requests has been reached.
  */
-const correct = ({ conversation, running }: StepAsk, { text, why }: { text: string; why: string }) => {
+const correct = ({ conversation, running }: StepAsk, { remedy, text, why }: Wrong) => {
   conversation.turn += 1
-  if (conversation.corrections >= mostCorrections) {
+  if (remedy !== undefined || conversation.corrections >= mostCorrections) {
     const detail = `its answer does not match the output schema: ${why}`
-    const remedy = "simplify the schema, or use another worker"
-    return new WorkerError({ worker: running.worker, reason: { _tag: "Malformed", detail, remedy } })
+    return new WorkerError({
+      worker: running.worker,
+      reason: { _tag: "Malformed", detail, remedy: remedy ?? "simplify the schema, or use another worker" }
+    })
   }
   conversation.corrections += 1
   conversation.messages.push(...shapeCorrectionMessages(text, why))
@@ -38,14 +47,14 @@ export const shape =
     if (shape === undefined) return next(ask, at)
     const { conversation, running } = ask
     const go: Effect.Effect<StepEnd, StepError> = Effect.suspend(() => {
-      let wrong: { readonly text: string; readonly why: string } | undefined
+      let wrong: Wrong | undefined
       const onAnswer = (answer: Answered) => {
         if (!isWhole(answer)) return at.onAnswer(answer)
         const read = shape.read(answer.text)
         if (read.isRight) return at.onAnswer({ ...answer, text: read.text })
         const durationMillis = millisSince(context.clock, conversation.since) + answer.addedMillis
         reportTurn(plan, ask, running.worker, answer, durationMillis, read.why)
-        wrong = { text: answer.text, why: read.why }
+        wrong = { text: answer.text, why: read.why, remedy: read.remedy }
       }
       const request = { ...at.request, output: shape.format }
       return Effect.flatMap(next(ask, { ...at, request, onAnswer }), (end): Effect.Effect<StepEnd, StepError> => {
