@@ -159,16 +159,15 @@ const readmeCommands = (): ReadonlyArray<string> => {
   return [first("npm start"), first("npm test")].filter((line) => line !== undefined)
 }
 
-/** Returns the environment of a machine with Node 20. On such a machine, the first start installs a suitable Node. */
-const oldNode = (): Readonly<Record<string, string>> => {
-  const folder = path.join(stateFolder, "node20")
+/** Installs an old Node and returns the folder of its program. With it, the first start installs a suitable Node. */
+const oldNode = (major: number): string => {
+  const folder = path.join(stateFolder, `node${major}`)
   fs.mkdirSync(folder, { recursive: true })
   fs.writeFileSync(path.join(folder, "package.json"), '{ "private": true }\n')
-  const options = ["--no-audit", "--no-fund", "--no-package-lock", "node@20"]
+  const options = ["--no-audit", "--no-fund", "--no-package-lock", `node@${major}`]
   const { status, stderr } = spawnSync("npm", ["install", ...options], { cwd: folder, encoding: "utf8" })
-  verify("npm installs Node 20", status === 0 ? undefined : stderr)
-  const bin = path.join(folder, "node_modules/node/bin")
-  return { PATH: `${bin}${path.delimiter}${process.env.PATH}` }
+  verify(`npm installs Node ${major}`, status === 0 ? undefined : stderr)
+  return path.join(folder, "node_modules/node/bin")
 }
 
 const firstRuns = async () => {
@@ -179,7 +178,7 @@ const firstRuns = async () => {
   )
   const [start, test] =
     written.length === 2 ? (written as [string, string]) : ['npm start -- "What is 17 times 23?"', "npm test"]
-  const old = oldNode()
+  const old = { PATH: `${oldNode(20)}${path.delimiter}${process.env.PATH}` }
   const first = await step({ name: `${start} (with Node 20)`, command: shell(start), env: old })
   verify("npm start prints an answer", first.stdout.trim() === "" ? "It printed nothing." : undefined)
   const command = await step({
@@ -188,6 +187,8 @@ const firstRuns = async () => {
     env: old
   })
   verify("npx divisi is that of the clone", /^divisi /.test(command.stdout) ? undefined : command.output)
+  const oldest = [path.join(oldNode(16), "node"), "scripts/divisi.mjs", "--version"]
+  await step({ name: "divisi --version (with Node 16)", command: oldest })
   const again = await step({ name: `${start} (again)`, command: shell(start) })
   verify(
     "the second npm start sets nothing up",
