@@ -28,4 +28,15 @@ describe("the threads of local models", () => {
     assert.match(wrong.errors, /the only option after \? is threads/)
     assert.strictEqual((await divisi(["run", "--threads", "0", "Why?"])).code, 2)
   })
+
+  // More than llama.cpp takes, so that the refusal shows which number a model was given.
+  it.each([
+    ["the name of a model", ["--pool", "llamacpp:missing.gguf?threads=4096", "--threads", "4097"], {}],
+    ["the flag", ["--pool", "llamacpp:missing.gguf", "--threads", "4096"], { DIVISI_THREADS: "4097" }],
+    ["the environment", ["--pool", "llamacpp:missing.gguf"], { DIVISI_THREADS: "4096" }],
+    ["the name of a Conductor", ["--policy", "llamacpp:missing.gguf?threads=4096"], {}]
+  ] as const)("reach the model from %s", async (_, args, environment) => {
+    const { errors } = await divisi(["run", "Why?", ...args], { environment })
+    assert.match(errors, /"threads" must be a whole number from 1 to 1024, not 4096\./)
+  })
 })
