@@ -20,16 +20,19 @@ const isPromiseLike = (value: unknown): value is PromiseLike<unknown> =>
  * rejection reason.
  */
 export const settle = <A, E = unknown>(call: () => Given<A, E>): Effect.Effect<A, E> =>
-  Effect.suspend((): Effect.Effect<A, E> => {
-    try {
-      const given = call()
-      if (Effect.isEffect(given)) return given as Effect.Effect<A, E>
-      if (!isPromiseLike(given)) return Effect.succeed(given as A)
-      return Effect.tryPromise({ try: async () => given as PromiseLike<A>, catch: (error) => error as E })
-    } catch (error) {
-      return Effect.fail(error as E)
-    }
-  })
+  Effect.suspend(() => settleUnsafe(call))
+
+/** Like {@link settle}, but calls the function immediately. */
+export const settleUnsafe = <A, E = unknown>(call: () => Given<A, E>): Effect.Effect<A, E> => {
+  try {
+    const given = call()
+    if (Effect.isEffect(given)) return given as Effect.Effect<A, E>
+    if (!isPromiseLike(given)) return Effect.succeed(given as A)
+    return Effect.tryPromise({ try: async () => given as PromiseLike<A>, catch: (error) => error as E })
+  } catch (error) {
+    return Effect.fail(error as E)
+  }
+}
 
 /** Raised when a user-supplied function throws, returns a rejected promise, or returns an effect that fails or dies. */
 export class CallbackError extends Data.TaggedError("CallbackError")<{

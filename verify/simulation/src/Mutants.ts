@@ -130,7 +130,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // An amount that is granted at the moment of an interruption stays reserved.
   "grant-kept": {
-    seed: 99,
+    seed: 29,
     file: "core/src/loop/call.ts",
     edits: [
       {
@@ -141,7 +141,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // An answer that arrives while another step ends the run is paid and not reported.
   "answer-untold": {
-    seed: 3,
+    seed: 120,
     file: "core/src/loop/step.ts",
     edits: [
       { from: "      onNotice,\n      onAnswer\n", to: "      onNotice,\n      onAnswer: () => {}\n" },
@@ -190,7 +190,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // A lookup that starts to wait when the answer arrives is never resumed.
   "joins-late": {
-    seed: 253,
+    seed: 64,
     file: "core/src/run/ResponseCache.ts",
     edits: [
       { from: "        flight.add(waiter)\n", to: "" },
@@ -265,8 +265,8 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/middleware/intent/intent.ts",
     edits: [
       {
-        from: "Effect.andThen(intend(slot, ask, at), sent) : sent",
-        to: "Effect.tap(sent, () => intend(slot, ask, at)) : sent"
+        from: "Effect.flatMap(intend(run, slot, ask, at), () => sent) : sent",
+        to: "Effect.tap(sent, () => intend(run, slot, ask, at)) : sent"
       }
     ]
   },
@@ -276,7 +276,10 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     survival: true,
     file: "core/src/run/Recording.ts",
     edits: [
-      { from: "Deferred.await(current), reach(length))", to: "Effect.sync(() => (written = length)), reach(length))" }
+      {
+        from: "Deferred.await(current), () => reach(length))",
+        to: "Effect.sync(() => (written = length)), () => reach(length))"
+      }
     ]
   },
   // An answer is used and not written.
@@ -300,7 +303,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // A process that was taken over writes on.
   unfenced: {
-    seed: 11,
+    seed: 0,
     survival: true,
     file: "core/src/journal/MemoryJournal.ts",
     edits: [

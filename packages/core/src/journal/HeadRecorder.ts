@@ -78,8 +78,8 @@ export const heading = () => {
         return
       case "step-started":
         // If the round is planned again, a different step may be at this position.
-        delegating.delete(placeOf(event))
-        waiting.delete(placeOf(event))
+        if (delegating.size > 0) delegating.delete(placeOf(event))
+        if (waiting.size > 0) waiting.delete(placeOf(event))
         return
       case "step-reassigned":
         // A worker takes over from the nested run, whose answer failed its check.
@@ -118,6 +118,7 @@ export const heading = () => {
     }
   }
   const all = () => {
+    if (waiting.size === 0) return undefined
     const texts = [...waiting.values()].flatMap((calls) => [...calls.values()])
     return texts.length === 0 ? undefined : texts
   }

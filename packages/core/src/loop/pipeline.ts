@@ -94,7 +94,7 @@ const callOf = (
 ): CallContext["call"] => {
   const { options, payer, recorded, recording } = settings
   const timeoutMillis = options.worker?.timeoutMillis
-  const isReplayed = recorded !== undefined || recording !== undefined
+  const isReplayed = (recorded ?? recording) !== undefined
   const sent = compose(
     [
       isReplayed ? replay(run, settings) : undefined,
@@ -106,7 +106,7 @@ const callOf = (
       payer && payerCharged(payer, run),
       settings.gate && gate(settings.gate, run),
       timeout(run, timeoutMillis),
-      recording && intent
+      recording && intent(run)
     ],
     send(run, timeoutMillis, silenceOf(options))
   )
@@ -116,15 +116,13 @@ const callOf = (
 /** Creates the context that a run passes to its rounds and steps. */
 export const contextOf = (run: CallRun, settings: CallSettings): Effect.Effect<CallContext> => {
   const { cache, failures, gate, payer, recorded, recording } = settings
-  const context = (features: CallFeatures) =>
-    Effect.sync(() => {
-      const call = callOf(run, settings, features)
-      const isReplayed = recorded !== undefined || recording !== undefined
-      const recalled = isReplayed ? features.recalling(run, settings) : undefined
-      return { ...run, payer, call, failures, recorded, recording, recalled, gate, cache }
-    })
-  const isPlain = [recorded, recording, cache, payer].every((feature) => feature === undefined)
-  return isPlain ? context(noFeatures) : withCallFeatures(context)
+  const context = (features: CallFeatures) => {
+    const call = callOf(run, settings, features)
+    const isReplayed = (recorded ?? recording) !== undefined
+    const recalled = isReplayed ? features.recalling(run, settings) : undefined
+    return Effect.succeed({ ...run, payer, call, failures, recorded, recording, recalled, gate, cache })
+  }
+  return (recorded ?? recording ?? cache ?? payer) === undefined ? context(noFeatures) : withCallFeatures(context)
 }
 
 /** Placeholder for runs that need no such middleware. Accessing a feature on it is a bug in this file and throws. */
@@ -175,18 +173,14 @@ export const rounding = (state: State): Effect.Effect<Round> => {
   // A plan that was pending approval remains so when its run is resumed.
   const needsApproval = approvePlans ?? asksForPlans(state.runOptions.resume?.transcript)
   const isAdmitted = admitsPlans(state)
-  const rounds = ({ admit, approve, critic }: StepFeatures) =>
-    Effect.sync(() => {
-      const carried = compose(
-        [needsApproval ? approve(state) : undefined, isAdmitted ? admit(state) : undefined],
-        carry(state)
-      )
-      return roundOf(
-        state,
-        compose([revise((asked) => withStepFeatures(({ decide }) => decide(state, asked)))], play(state, carried)),
-        compose([judge && critic(state, judge)], close(state))
-      )
-    })
+  const rounds = ({ admit, approve, critic }: StepFeatures) => {
+    const carried = compose(
+      [needsApproval ? approve(state) : undefined, isAdmitted ? admit(state) : undefined],
+      carry(state)
+    )
+    const played = revise((asked) => withStepFeatures(({ decide }) => decide(state, asked)))(play(state, carried))
+    return Effect.succeed(roundOf(state, played, compose([judge && critic(state, judge)], close(state))))
+  }
   return needsApproval || isAdmitted || judge !== undefined ? withStepFeatures(rounds) : rounds(noFeatures)
 }
 
@@ -196,4 +190,4 @@ export const settleRest = (before: Before): Effect.Effect<void> =>
 
 /** Returns the function that runs steps assigned to the Conductor itself. */
 export const delegation = (conduct: Conduct): Effect.Effect<State["delegateOf"]> =>
-  withStepFeatures(({ delegation }) => Effect.sync(() => delegation(conduct)))
+  withStepFeatures(({ delegation }) => Effect.succeed(delegation(conduct)))

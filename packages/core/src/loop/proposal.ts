@@ -256,24 +256,23 @@ export interface Proposed extends Pick<Policy.Proposal, "answer" | "isLast"> {
 export const propose = (
   state: State,
   planning: Planning
-): Effect.Effect<Proposed, Policy.PolicyError | WorkerError | BudgetExceeded> =>
-  Effect.suspend(() => {
-    const { context, policy } = state
-    const startedAt = ticks(context.clock)
-    const proposalWith = (prices: Prices) => proposalOf(policy, policyContextOf(state, planning, prices))
-    const given = Policy.mayUsePrices(policy) ? withPrices(proposalWith) : proposalWith(noPrices)
-    return Effect.flatMap(given, (proposal) => {
-      const durationMillis = millisSince(context.clock, startedAt) + planning.completions.addedMillis()
-      const { author = policy } = proposal
-      return proposed(state, {
-        ...planning,
-        ...proposal,
-        author,
-        policy: proposal.policy ?? policy.name,
-        durationMillis
-      })
+): Effect.Effect<Proposed, Policy.PolicyError | WorkerError | BudgetExceeded> => {
+  const { context, policy } = state
+  const startedAt = ticks(context.clock)
+  const proposalWith = (prices: Prices) => proposalOf(policy, policyContextOf(state, planning, prices))
+  const given = Policy.mayUsePrices(policy) ? withPrices(proposalWith) : proposalWith(noPrices)
+  return Effect.flatMap(given, (proposal) => {
+    const durationMillis = millisSince(context.clock, startedAt) + planning.completions.addedMillis()
+    const { author = policy } = proposal
+    return proposed(state, {
+      ...planning,
+      ...proposal,
+      author,
+      policy: proposal.policy ?? policy.name,
+      durationMillis
     })
   })
+}
 
 /** Validates a proposal and reports it as the round's workflow. */
 export const proposed = (

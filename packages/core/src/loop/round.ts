@@ -193,44 +193,42 @@ const planOf = (
 /** Obtains a workflow from the policy, unless one was already proposed, and runs it as far as possible. */
 export const play =
   (state: State, carry: Carry): Play =>
-  (ask) =>
-    Effect.suspend(() => {
-      const { revised } = state
-      const { previous, round } = ask
-      const proposing = revised === undefined ? propose(state, ask) : proposed(state, { ...revised, round, previous })
-      return Effect.flatMap(proposing, (proposal): ReturnType<Play> => {
-        state.revised = undefined
-        if (proposal.isLast === true) state.recursion = 0
-        const planned = { ...proposal, ask }
-        return Workflow.isEmpty(proposal.workflow) ? Effect.succeed(planned) : carry(planned)
-      })
+  (ask) => {
+    const { revised } = state
+    const { previous, round } = ask
+    const proposing = revised === undefined ? propose(state, ask) : proposed(state, { ...revised, round, previous })
+    return Effect.flatMap(proposing, (proposal): ReturnType<Play> => {
+      state.revised = undefined
+      if (proposal.isLast === true) state.recursion = 0
+      const planned = { ...proposal, ask }
+      return Workflow.isEmpty(proposal.workflow) ? Effect.succeed(planned) : carry(planned)
     })
+  }
 
 const withKept = onDemand(() => import("./keepLast.ts"))
 
 /** Runs the steps of a workflow as far as possible. */
 export const carry =
   (state: State): Carry =>
-  (planned) =>
-    Effect.suspend((): ReturnType<Carry> => {
-      const { context, depth, options } = state
-      const { ask, workflow } = planned
-      const unkept = planOf(state, ask, planned)
-      const unpriced = refusalOf(context, workersOfPlan(unkept))
-      if (unpriced !== undefined) return Effect.fail(unpriced)
-      const run = (plan: Plan) =>
-        Effect.flatMapEager(state.stepOf(context, plan), (step) =>
-          Effect.flatMapEager(schedule(context, plan, step), (execution) => {
-            state.current = { workflow, execution, isDraft: planned.isLast === false }
-            return Effect.as(execution.run, { ...planned, execution })
-          })
-        )
-      if (options.budget?.keep !== "answer" || depth > 0) return run(unkept)
-      return withKept(({ keepLast }) => {
-        const kept = keepLast(context.ledger, unkept)
-        return kept === undefined ? run(unkept) : Effect.ensuring(run({ ...unkept, kept }), Effect.sync(kept.release))
-      })
+  (planned): ReturnType<Carry> => {
+    const { context, depth, options } = state
+    const { ask, workflow } = planned
+    const unkept = planOf(state, ask, planned)
+    const unpriced = refusalOf(context, workersOfPlan(unkept))
+    if (unpriced !== undefined) return Effect.fail(unpriced)
+    const run = (plan: Plan) =>
+      Effect.flatMapEager(state.stepOf(context, plan), (step) =>
+        Effect.flatMapEager(schedule(context, plan, step), (execution) => {
+          state.current = { workflow, execution, isDraft: planned.isLast === false }
+          return Effect.as(execution.run, { ...planned, execution })
+        })
+      )
+    if (options.budget?.keep !== "answer" || depth > 0) return run(unkept)
+    return withKept(({ keepLast }) => {
+      const kept = keepLast(context.ledger, unkept)
+      return kept === undefined ? run(unkept) : Effect.ensuring(run({ ...unkept, kept }), Effect.sync(kept.release))
     })
+  }
 
 // -------------------------------------------------------------------------------------------------------------------
 // Close
@@ -241,61 +239,60 @@ const over = (done: Done): Effect.Effect<RoundEnd> => Effect.succeed({ end: "ove
 /** Determines how a round ends, based on its results. */
 export const close =
   (state: State): Close =>
-  ({ answer: own, ask, execution, isLast, isWaiting, revision, workflow }) =>
-    Effect.suspend((): Effect.Effect<RoundEnd, RunError> => {
-      if (isWaiting === true) return Effect.succeed({ end: "over" })
-      const draft = isLast === false ? { isDraft: true } : {}
-      const { said } = ask.completions.asked
-      const past = said.length === 0 ? { workflow } : { workflow, said }
-      if (execution === undefined) {
-        state.past.push({ ...past, answers: [], verdicts: [] })
-        if (own !== undefined) {
-          const done = { workflow, failed: [], answer: own, confirmed: false, isOwn: true, ...draft }
-          // A critic may request another round; a draft always leads to one.
-          const isFinal = isLast !== false && state.options.critic === undefined
-          return Effect.succeed({ end: isFinal ? "over" : "ended", done })
-        }
-        return over({ workflow, failed: [], answer: state.rounds.at(-1)?.answer, confirmed: true })
+  ({ answer: own, ask, execution, isLast, isWaiting, revision, workflow }) => {
+    if (isWaiting === true) return Effect.succeed({ end: "over" })
+    const draft = isLast === false ? { isDraft: true } : {}
+    const { said } = ask.completions.asked
+    const past = said.length === 0 ? { workflow } : { workflow, said }
+    if (execution === undefined) {
+      state.past.push({ ...past, answers: [], verdicts: [] })
+      if (own !== undefined) {
+        const done = { workflow, failed: [], answer: own, confirmed: false, isOwn: true, ...draft }
+        // A critic may request another round; a draft always leads to one.
+        const isFinal = isLast !== false && state.options.critic === undefined
+        return Effect.succeed({ end: isFinal ? "over" : "ended", done })
       }
-      const results = execution.results()
-      state.current = undefined
-      const { stopped = state.stopped } = results
-      const isSuspended = stopped === undefined && results.waitingFor.length > 0
-      // While any step is waiting for tools, the decision about steps that were held back is deferred.
-      if (!isSuspended) execution.skipHeld(stopped === undefined ? "revised" : "budget")
-      state.past.push({ ...past, answers: results.answers, verdicts: results.verdicts })
-      const done = { workflow, failed: workersOf(workflow, results, "failed"), confirmed: false, ...draft }
+      return over({ workflow, failed: [], answer: state.rounds.at(-1)?.answer, confirmed: true })
+    }
+    const results = execution.results()
+    state.current = undefined
+    const { stopped = state.stopped } = results
+    const isSuspended = stopped === undefined && results.waitingFor.length > 0
+    // While any step is waiting for tools, the decision about steps that were held back is deferred.
+    if (!isSuspended) execution.skipHeld(stopped === undefined ? "revised" : "budget")
+    state.past.push({ ...past, answers: results.answers, verdicts: results.verdicts })
+    const done = { workflow, failed: workersOf(workflow, results, "failed"), confirmed: false, ...draft }
 
-      if (stopped !== undefined) {
-        state.stopped = stopped
-        return over({ ...done, answer: bestSoFar(workflow, results) })
-      }
-      if (isSuspended) {
-        state.waitingFor = results.waitingFor
-        return Effect.succeed({ end: "over" })
-      }
-      if (revision?.type === "stop") {
-        return over({ ...done, answer: textOf(state, revision.answer), revision: "stop" })
-      }
-      const answer = answerOf(workflow, results)
-      if (revision?.type === "re-plan") {
-        // Objections are shown to the policy, but not to workers.
-        const failure = "it was ended early because an answer failed its check"
-        state.revised = revision
-        const early = { ...done, answer, failure, objections: objections(results), revision: "re-plan" as const }
-        return Effect.succeed({ end: "revised", done: early })
-      }
-      if (answer !== undefined) return Effect.succeed({ end: "ended", done: { ...done, answer } })
-      const failure = failureOf(workflow, results)
-      if (state.recursion === 0) return Effect.fail(failure)
-      // In the next round, the policy is shown which workers failed or refused, and can select a different one.
-      const failed = [...done.failed, ...workersOf(workflow, results, "refused")]
-      const why =
-        failure._tag === "Refusal"
-          ? { refusal: { worker: failure.worker, text: failure.text } }
-          : { failure: failure.detail, cause: failure.cause }
-      return Effect.succeed({ end: "ended", done: { ...done, failed, answer: undefined, ...why } })
-    })
+    if (stopped !== undefined) {
+      state.stopped = stopped
+      return over({ ...done, answer: bestSoFar(workflow, results) })
+    }
+    if (isSuspended) {
+      state.waitingFor = results.waitingFor
+      return Effect.succeed({ end: "over" })
+    }
+    if (revision?.type === "stop") {
+      return over({ ...done, answer: textOf(state, revision.answer), revision: "stop" })
+    }
+    const answer = answerOf(workflow, results)
+    if (revision?.type === "re-plan") {
+      // Objections are shown to the policy, but not to workers.
+      const failure = "it was ended early because an answer failed its check"
+      state.revised = revision
+      const early = { ...done, answer, failure, objections: objections(results), revision: "re-plan" as const }
+      return Effect.succeed({ end: "revised", done: early })
+    }
+    if (answer !== undefined) return Effect.succeed({ end: "ended", done: { ...done, answer } })
+    const failure = failureOf(workflow, results)
+    if (state.recursion === 0) return Effect.fail(failure)
+    // In the next round, the policy is shown which workers failed or refused, and can select a different one.
+    const failed = [...done.failed, ...workersOf(workflow, results, "refused")]
+    const why =
+      failure._tag === "Refusal"
+        ? { refusal: { worker: failure.worker, text: failure.text } }
+        : { failure: failure.detail, cause: failure.cause }
+    return Effect.succeed({ end: "ended", done: { ...done, failed, answer: undefined, ...why } })
+  }
 
 // -------------------------------------------------------------------------------------------------------------------
 // Round

@@ -21,7 +21,6 @@ import { unusable, wrongId } from "../run/UnusableRun.ts"
 import type * as Task from "../task/Task.ts"
 import * as Usage from "../task/Usage.ts"
 import type { Worker } from "../task/Worker.ts"
-import type { WorkerPool } from "../task/WorkerPool.ts"
 import { spansOf } from "../telemetry/ActiveSpans.ts"
 import { isLimited, neededOf, refusalOf } from "./accounts.ts"
 import type { CallContext, CallRun } from "./call.ts"
@@ -148,7 +147,7 @@ const conductUntyped = (
         recording,
         chargesRun
       })
-      const own = options.policy ?? (yield* defaultPolicyOf(pool))
+      const own = options.policy ?? (yield* withDefaultPolicy(({ of }) => Effect.succeed(of(pool))))
       const plans = resume && past?.forkedPlans(resume.transcript, runId)
       const policy = plans === undefined || past === undefined ? own : past.forkPolicyOf(own, plans)
       // The limits and tools of nested runs are those of the outermost run.
@@ -208,8 +207,6 @@ const conductUntyped = (
 const currentFiber = Effect.withFiberSucceed((fiber) => fiber)
 
 const withDefaultPolicy = onDemand(() => import("../policy/DefaultPolicy.ts"))
-
-const defaultPolicyOf = (pool: WorkerPool) => withDefaultPolicy((policies) => Effect.sync(() => policies.of(pool)))
 
 /** Returns the payments recorded in a run's transcript. */
 const paidIn = (transcript: Transcript): ReadonlyArray<Usage.Paid> =>

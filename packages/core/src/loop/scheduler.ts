@@ -60,7 +60,7 @@ export interface Execution {
 /** Prepares a workflow to run. */
 export const schedule = (context: CallContext, plan: Plan, answer: Step): Effect.Effect<Execution> =>
   hasCells(plan.workflow)
-    ? withPrograms(({ scheduleProgram }) => Effect.sync(() => scheduleProgram(context, plan, answer)))
+    ? withPrograms(({ scheduleProgram }) => Effect.succeed(scheduleProgram(context, plan, answer)))
     : Effect.succeed(scheduleSteps(context, plan, answer))
 
 const withPrograms = onDemand(() => import("./programScheduler.ts"))

@@ -11,7 +11,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
-import { called, settle } from "../Callback.ts"
+import { called, settle, settleUnsafe } from "../Callback.ts"
 import { placeOf as stepPlace } from "../events/items.ts"
 import { isTransient, type Listener, type Of, type RunEvent } from "../events/RunEvent.ts"
 import { fromEvents, type Transcript } from "../events/Transcript.ts"
@@ -65,7 +65,7 @@ export interface Recording {
   readonly slot: (run: string, round: number, by: string, asked: string, isNew: boolean) => Slot
   /** Returns a caller's recorded calls in a round. Undefined for a new run. */
   readonly recalled: ((run: string, round: number, by: string) => RecalledCalls) | undefined
-  /** Writes an intent and waits until it is durable. Dies if the journal fails. */
+  /** Writes an intent when it is called, and waits until it is durable. Dies if the journal fails. */
   readonly intend: (entry: Extract<Journal.CallEntry, { readonly type: "intent" }>) => Effect.Effect<void>
   /** Waits until all entries written up to now are durable. Dies if the journal fails. */
   readonly saved: Effect.Effect<void>
@@ -366,24 +366,27 @@ const writing = (
   /** The batch that could not be written. */
   let failed: Journal.Batch | undefined
 
+  const writeNotes = () => {
+    if (isNoted && current === undefined && broken === undefined) Effect.runForkWith(context)(Effect.suspend(flush))
+  }
+
   /** Appends all entries pending at this moment as one batch. */
-  const append = Effect.suspend(() => {
+  const append = (done: Deferred.Deferred<void>): Effect.Effect<void> => {
     const entries = waiting
     const batch: Journal.Batch = { run, epoch: claim.epoch, seq: taken, entries, head: heads.head() }
     waiting = []
     isNoted = false
     taken += entries.length
-    return Effect.onError(
-      settle(() => journal.append(batch)),
-      () =>
-        Effect.sync(() => {
-          failed = batch
-        })
-    )
-  })
-
-  const writeNotes = () => {
-    if (isNoted && current === undefined && broken === undefined) Effect.runForkWith(context)(flush)
+    return Effect.map(Effect.exit(settleUnsafe(() => journal.append(batch))), (exit) => {
+      current = undefined
+      if (Exit.isSuccess(exit)) written = taken
+      else {
+        failed = batch
+        broken ??= errorOf(journal, exit.cause)
+      }
+      Deferred.doneUnsafe(done, Exit.void)
+      writeNotes()
+    })
   }
 
   const write: Effect.Effect<void> = Effect.uninterruptible(
@@ -391,27 +394,19 @@ const writing = (
       if (current !== undefined) return Effect.void
       const done = Deferred.makeUnsafe<void>()
       current = done
-      const end = (exit: Exit.Exit<void, Journal.JournalError>) => {
-        current = undefined
-        if (Exit.isSuccess(exit)) written = taken
-        else broken ??= errorOf(journal, exit.cause)
-        Deferred.doneUnsafe(done, Exit.void)
-        writeNotes()
-      }
       // Steps started in the same tick write their intents one after another. Yielding once puts them all in one batch.
-      return Effect.andThen(Effect.yieldNow, Effect.map(Effect.exit(append), end))
+      return Effect.flatMap(Effect.yieldNow, () => append(done))
     })
   )
 
   /** Waits until the given number of entries has been written. */
   const reach = (length: number): Effect.Effect<void> =>
-    Effect.suspend(() => {
-      if (broken !== undefined || written >= length) return Effect.void
-      return Effect.andThen(current === undefined ? write : Deferred.await(current), reach(length))
-    })
+    broken !== undefined || written >= length
+      ? Effect.void
+      : Effect.flatMap(current === undefined ? write : Deferred.await(current), () => reach(length))
 
-  /** Writes all pending entries. */
-  const flush: Effect.Effect<void> = Effect.suspend(() => reach(taken + waiting.length))
+  /** Writes all entries that are pending when it is called. */
+  const flush = (): Effect.Effect<void> => reach(taken + waiting.length)
 
   /** Schedules a write for entries that no fiber is waiting for. The current fiber may write them earlier. */
   const soon = () => {
@@ -523,17 +518,23 @@ export const open = Effect.fnUntraced(function* (
     settle(() => journal.claim(run)),
     (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.fail(errorOf(journal, cause)))
   )
-  const at = yield* Clock.currentTimeMillis
-  // A new run has no entries to read.
-  const read = claim.length === 0 ? Effect.succeed([]) : readFrom(journal, run)
-  const readable = Effect.flatMap(read, (written) => understood(journal, run, () => recordOf(run, written, at)))
-  const record = yield* Effect.onError(readable, () => release(journal, run, claim.epoch))
+  const fiber = yield* Effect.withFiberSucceed((fiber) => fiber)
+  const at = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+  const record =
+    claim.length === 0
+      ? recordOf(run, [], at)
+      : yield* Effect.onError(
+          Effect.flatMap(readFrom(journal, run), (written) =>
+            understood(journal, run, () => recordOf(run, written, at))
+          ),
+          () => release(journal, run, claim.epoch)
+        )
   if (record._tag === "Ended") {
     yield* release(journal, run, claim.epoch)
     return record
   }
   const { before, claiming, entries, heads, past, resumed } = record
-  const writer = writing(journal, run, claim, heads, yield* Effect.withFiberSucceed((fiber) => fiber))
+  const writer = writing(journal, run, claim, heads, fiber)
   if (entries.length === 0) writer.add({ type: "begun", seed: options.seed, tools: options.tools, ...options.limits })
   else if (resumed !== undefined) writer.add(resumed)
   const { admit, confirm } = journal
@@ -542,7 +543,6 @@ export const open = Effect.fnUntraced(function* (
     Effect.catchCause(settle(hook), (cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.sync(() => writer.breakOff(errorOf(journal, cause)))
     )
-  const admitted = admit === undefined ? Effect.void : passed(() => admit(run))
   const visited = new Set<string>()
   /** Rounds reported since the resume, with their numbers of steps. Not needed for a new run. */
   const rounds = new Map<string, number>()
@@ -587,11 +587,11 @@ export const open = Effect.fnUntraced(function* (
     return options.listener?.({ ...rest, ending: "failed", detail: error.message })
   }
 
-  const unbroken = Effect.suspend(() => {
+  const unbroken = () => {
     const error = writer.broken()
     return error === undefined ? Effect.void : Effect.die(error)
-  })
-  const saved = Effect.andThen(writer.flush, unbroken)
+  }
+  const saved = () => Effect.flatMap(writer.flush(), unbroken)
 
   const recording: Recording = {
     tools: past.begun?.tools ?? options.tools,
@@ -615,24 +615,23 @@ export const open = Effect.fnUntraced(function* (
           }
         },
     intend: (entry) => {
-      const written = Effect.andThen(
-        admitted,
-        Effect.suspend(() => {
-          writer.add(entry)
-          return saved
-        })
-      )
+      const add = () => {
+        writer.add(entry)
+        return saved()
+      }
+      const written =
+        admit === undefined
+          ? add()
+          : Effect.flatMap(
+              passed(() => admit(run)),
+              add
+            )
       if (confirm === undefined) return written
       const { attempt, call } = entry
-      return Effect.andThen(
-        Effect.andThen(
-          written,
-          passed(() => confirm(run, `${call}/${attempt}`))
-        ),
-        unbroken
-      )
+      const confirmed = () => passed(() => confirm(run, `${call}/${attempt}`))
+      return Effect.flatMap(Effect.flatMap(written, confirmed), unbroken)
     },
-    saved,
+    saved: Effect.suspend(saved),
     note: (entry) => {
       writer.add(entry)
       writer.soon()
@@ -671,9 +670,11 @@ export const open = Effect.fnUntraced(function* (
     paid: [...past.calls.values()].flatMap((attempts) => attempts.flatMap((known) => paidFor(known) ?? [])),
     broken: writer.broken,
     end: Effect.suspend(() => {
-      const told = Effect.sync(() => finished?.type === "run-finished" && tellEnd(finished))
-      const released = Effect.suspend(() => release(journal, run, claim.epoch, writer.unwritten()))
-      return Effect.andThen(Effect.andThen(writer.flush, told), released)
+      const released = () => {
+        if (finished?.type === "run-finished") tellEnd(finished)
+        return release(journal, run, claim.epoch, writer.unwritten())
+      }
+      return Effect.flatMap(writer.flush(), released)
     })
   }
   return { _tag: "Going", recording, before }

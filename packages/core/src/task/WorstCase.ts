@@ -75,22 +75,24 @@ const messageBound = (message: Message): number => {
 /** Tokens that vendors add to requests with tools, in addition to the tool definitions. */
 const toolsOverhead = 1_024
 
-const toolsBound = ({ output, tools }: WorkerRequest): number =>
-  jsonBound(output) + (tools === undefined ? 0 : toolsOverhead + jsonBound(tools) + 32 * tools.length)
-
 /** Returns the worker's own count of the input tokens, if it provides a valid one. */
 export const inputCount = ({ request, worker }: Asked): number | undefined => {
   try {
-    const count = atOnce("countInputTokens", () => worker.countInputTokens?.(request))
+    const count = worker.countInputTokens && atOnce("countInputTokens", () => worker.countInputTokens?.(request))
     return Number.isSafeInteger(count) && count! >= 0 ? count : undefined
   } catch {
     return undefined
   }
 }
 
-export const inputBound = (asked: Asked): number =>
-  inputCount(asked) ??
-  asked.request.messages.reduce((sum, message) => sum + messageBound(message), 8 + toolsBound(asked.request))
+export const inputBound = (asked: Asked): number => {
+  const counted = inputCount(asked)
+  if (counted !== undefined) return counted
+  const { messages, output, tools } = asked.request
+  let bound = 8 + jsonBound(output)
+  for (const message of messages) bound += messageBound(message)
+  return tools === undefined ? bound : bound + toolsOverhead + jsonBound(tools) + 32 * tools.length
+}
 
 /** Returns the maximum number of output tokens for a call, or `undefined` if it is unknown. */
 export const mostOutput = ({ request, worker }: Asked): number | undefined =>

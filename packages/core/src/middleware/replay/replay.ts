@@ -17,7 +17,7 @@ import { type Answer, type Entry, type Failure, key } from "../../run/ResponseCa
 import type { RunSettings } from "../../run/RunSettings.ts"
 import type { Message } from "../../task/Message.ts"
 import { noUsage, type Paid } from "../../task/Usage.ts"
-import { WorkerError } from "../../task/Worker.ts"
+import { type Worker, WorkerError, type WorkerRequest } from "../../task/Worker.ts"
 import { type Before, bookDoubt, repay, retire } from "./charges.ts"
 
 /** Settings for replaying a run's earlier calls. */
@@ -38,19 +38,35 @@ export interface ReplaySettings extends Omit<Before, "run"> {
  * because tool servers may change their lists and paid answers must remain valid.
  */
 export const identityOf = ({
-  request: { messages, tools: _, ...rest },
+  request,
   sample,
+  turn,
   worker
-}: Pick<Ask, "request" | "sample" | "worker">): string =>
-  key(worker, { ...rest, messages: [] }, sample) + messages.map(digestOf).join()
+}: Pick<Ask, "request" | "sample" | "turn" | "worker">): string =>
+  keyOf(worker, { ...request, messages: [], tools: undefined }, sample) +
+  request.messages.map(turn === 0 ? digestOf : cachedDigestOf).join()
 
-/** Cached digests of messages, so that a conversation is hashed only once rather than in every turn. */
+const isNested = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && Object.keys(value).length > 0
+
+/** Returns the cache key of a call. For most calls, it is written without sorting the names of each object. */
+const keyOf = (worker: Worker, request: WorkerRequest, sample: number): string => {
+  const { seed, temperature } = request
+  const isPlain = worker.settings === undefined && seed === undefined && temperature === undefined
+  return isPlain && !Object.values(request).some(isNested)
+    ? JSON.stringify([worker.id, request, sample], Object.keys(request).sort())
+    : key(worker, request, sample)
+}
+
+const digestOf = (message: Message): string => fingerprint(JSON.stringify(message))
+
+/** Cached digests of messages, so that a conversation of many turns is not hashed in every turn. */
 const digests = new WeakMap<Message, string>()
 
-const digestOf = (message: Message): string => {
+const cachedDigestOf = (message: Message): string => {
   const known = digests.get(message)
   if (known !== undefined) return known
-  const digest = fingerprint(JSON.stringify(message))
+  const digest = digestOf(message)
   digests.set(message, digest)
   return digest
 }
