@@ -9,6 +9,7 @@ import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import * as CommandCompletions from "effect/cli/Completions"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
+import type { HelpDoc } from "effect/cli/HelpDoc"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -191,15 +192,22 @@ const commandLine = async (wanted: ReadonlyArray<string>) => {
 /** Returns all commands with their flags as data. */
 export const describe = async () => CommandCompletions.fromCommand(await commandLine(names))
 
+/** Returns the usage of a command. A group with flags of its own also runs without a subcommand. */
+const usageOf = ({ flags, usage }: HelpDoc): string =>
+  flags.length === 0 ? usage : usage.replace("<subcommand>", "[<subcommand>]")
+
 /** Prints help to standard output, and usage errors without the help text to standard error. */
 const presenter = (formatter: CliOutput.Formatter, isFull: boolean): CliOutput.Presenter => ({
   present: (event) => {
     switch (event._tag) {
       case "Help":
         return Effect.sync(() => {
-          const doc = isFull ? event.helpDoc : ShortHelp.of(event.helpDoc)
-          const more = doc === event.helpDoc ? "" : `\n${ShortHelp.pointer(event.helpDoc, event.commandPath)}\n`
-          drawing(stdout).write(`${formatter.formatHelpDoc(doc)}\n${more}`)
+          const full = { ...event.helpDoc, usage: usageOf(event.helpDoc) }
+          const doc = isFull ? full : ShortHelp.of(full)
+          const more = doc === full ? "" : `\n${ShortHelp.pointer(full, event.commandPath)}\n`
+          // The formatter leaves no empty line between subcommands and examples.
+          const text = formatter.formatHelpDoc(doc).replace(/(?<!\n)\n(?=\S*EXAMPLES)/, "\n\n")
+          drawing(stdout).write(`${text}\n${more}`)
         })
       case "Version":
         return Effect.sync(() => void stdout.write(`${event.name} ${event.version}\n`))
@@ -207,7 +215,7 @@ const presenter = (formatter: CliOutput.Formatter, isFull: boolean): CliOutput.P
         return Console.error(
           [
             ...UsageError.texts(event.errors, event.helpDoc).map((text) => `divisi: ${text}`),
-            `Usage: ${event.helpDoc.usage}`,
+            `Usage: ${usageOf(event.helpDoc)}`,
             `See \`${event.commandPath.join(" ")} --help\`.`
           ].join("\n")
         )
@@ -313,7 +321,7 @@ const withWholeFlags = (
     if (others.length === 0) return Effect.succeed(`--${flag}${equals < 0 ? "" : arg.slice(equals)}`)
     const names = [flag, ...others].map((name) => `--${name}`)
     return Effect.fail(
-      usage(`Ambiguous flag ${equals < 0 ? arg : arg.slice(0, equals)}. Did you mean ${names.join(" or ")}?`)
+      usage(`Ambiguous flag ${equals < 0 ? arg : arg.slice(0, equals)}. Did you mean ${UsageError.either(names)}?`)
     )
   })
 }

@@ -13,7 +13,7 @@ describe("divisi eval", () => {
       const { code, errors, output } = await divisi([...args, "--transcripts"], { cwd })
       expect(code).toBe(0)
       expect(output).toMatch(/^policy +gym % +cost +steps +time\nsingle:professor +\d/)
-      expect(output).toContain("48 samples, play $")
+      expect(output).toContain("48 samples, $")
       expect(output).toContain("single:professor − best-of:3@professor")
       expect(errors).toContain("48 of 48 samples")
       expect(errors).not.toContain("\u001b")

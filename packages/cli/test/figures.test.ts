@@ -27,7 +27,7 @@ describe("figures", () => {
     assert.deepStrictEqual(Figures.gaps([...samples, lost]), { unanswered: 1, unpricedCalls: 4 })
     const figures = Figures.of("p", [...samples, lost], false)
     assert.deepInclude(figures, { accuracy: 0.5, tasks: 5, notMeasured: 1, notMeasuredBy: { worker: 1 } })
-    const line = "1 task not measured and excluded from the accuracy (worker 1)"
+    const line = "1 task not measured and not included in the accuracy (worker: 1)"
     assert.include(ReportText.one(figures, Figures.gaps(samples)), line)
     assert.include(ReportText.several([figures]), `p: ${line}`)
     const none = Figures.of("p", [lost], false)
@@ -61,14 +61,14 @@ describe("figures", () => {
     const report = Figures.of("lexical", samples, false)
     assert.include(
       ReportText.one(Figures.of("lexical", samples, true), Figures.gaps(samples)),
-      "cost      play $2.00, play $0.50 per task"
+      "cost      $2.00, $0.50 play money per task"
     )
     assert.strictEqual(
       ReportText.one(report, Figures.gaps(samples)),
       [
         "policy    lexical",
         "tasks     4",
-        "accuracy  50.0 % ± 28.9",
+        "accuracy  50.0% ± 28.9",
         "cost      $2.00, $0.50 per task",
         "steps     3.00 per task",
         "          1 task without an answer",
@@ -78,9 +78,9 @@ describe("figures", () => {
     assert.strictEqual(
       ReportText.several([report, { ...report, policy: "a", accuracy: 1, standardError: 0 }]),
       [
-        "policy         accuracy   cost per task   steps",
-        "lexical   50.0 % ± 28.9           $0.50    3.00",
-        "a         100.0 % ± 0.0           $0.50    3.00"
+        "policy        accuracy   cost per task   steps",
+        "lexical   50.0% ± 28.9           $0.50    3.00",
+        "a         100.0% ± 0.0           $0.50    3.00"
       ].join("\n")
     )
   })
@@ -112,7 +112,7 @@ describe("progress", () => {
     const { progress, tick, written } = record(true)
     for (let count = 0; count < 20; count++) {
       tick(10)
-      progress.show({ done: 4, total: 8, text: "a policy with a long name: 4 of 8, 50.0 % correct, $2.00" })
+      progress.show({ done: 4, total: 8, text: "a policy with a long name: 4 of 8, 50.0% correct, $2.00" })
     }
     progress.close()
     assert.strictEqual(written.length, 3)

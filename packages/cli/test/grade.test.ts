@@ -80,7 +80,7 @@ describe("divisi grade", () => {
           [true, "judge"]
         ]
       )
-      assert.include(errors, "agrees with 66.7 % of 3 labels, kappa 0.40, false positives: 1, false negatives: 0")
+      assert.include(errors, "agrees with 66.7% of 3 labels, kappa 0.40, false positives: 1, false negatives: 0")
       assert.strictEqual(code, 0)
     } finally {
       await server.close()

@@ -75,7 +75,7 @@ describe("divisi key", () => {
       )
       const refused: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
         [[id], "Nothing to change"],
-        [[id, "--remove", "max-costs"], 'No limit is named "max-costs". Did you mean max-cost?'],
+        [[id, "--remove", "max-costs"], 'unknown limit "max-costs". Did you mean max-cost?'],
         [[id, "--remove", "money"], "Limits are max-cost-per-day, "],
         [[id, "--max-cost", "1", "--remove", "max-cost"], "Pass either --max-cost or --remove max-cost."],
         [[id, "--rights", "admn"], "Did you mean admin?"],

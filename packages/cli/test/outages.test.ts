@@ -70,7 +70,7 @@ describe("an outage of a vendor", () => {
       const report = (output: string) => (JSON.parse(output) as Report).cells[0]!.score
       assert.deepInclude(report(lost.output), { mean: 1, samples: 2, missing: 2, missingBy: { Overloaded: 2 } })
       assert.strictEqual(lost.code, 1)
-      assert.include(lost.errors, "2 of 4 samples (50 %) are missing, more than --max-missing 0.05")
+      assert.include(lost.errors, "2 of 4 samples (50%) are missing, more than --max-missing 0.05")
       const text = await ask(...evaluation, "--max-missing", "0.5")
       assert.strictEqual(text.code, 0, text.errors)
       assert.match(text.output, /^2 samples not measured, excluded from means \(2: .*overloaded/im)
@@ -97,7 +97,7 @@ describe("an outage of a vendor", () => {
       const lost = await ask(...args)
       assert.strictEqual(lost.code, 1)
       assert.deepInclude(JSON.parse(lost.output), { accuracy: null, notMeasured: 4, notMeasuredBy: { Network: 4 } })
-      assert.include(lost.errors, "4 of 4 samples (100 %) are missing")
+      assert.include(lost.errors, "4 of 4 samples (100%) are missing")
       assert.strictEqual((await ask(...args, "--max-missing", "1")).code, 0)
     }))
 

@@ -71,7 +71,7 @@ describe("divisi serve", () => {
     assert.strictEqual(code, 2)
     expect(errors).toMatch(/unknown worker or policy "proffessor"\. Did you mean professor\?/)
     const dial = await divisi(["serve", "--port", "0", "--config", "none", "--fast", "router:hlaf"])
-    expect(dial.errors).toMatch(/--fast: Policy "router:hlaf": .*half/)
+    expect(dial.errors).toMatch(/--fast: policy "router:hlaf": .*half/)
   })
 
   it("refuses web pages without keys, except those that --allow-origin names", async () => {

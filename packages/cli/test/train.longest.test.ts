@@ -30,7 +30,7 @@ describe.concurrent("divisi train", () => {
       assert.match(output, /\n23\/23 learn {2}reward [\d.]+ {2}correct \d+ % {2}parsed \d+ % {2}steps [\d.]+ {2}/)
       assert.match(
         output,
-        /\nFinished: 23 iterations, play \$[\d.]+\. Write a report with `divisi train report runs\/toy`\.\n$/
+        /\nFinished: 23 iterations, \$[\d.]+ play money\. Write a report with `divisi train report runs\/toy`\.\n$/
       )
       assert.notInclude(output, "\u001b")
       assert.deepInclude(JSON.parse(readFileSync(path.join(cwd, "runs/toy/recipe.json"), "utf8")), { recipe: "toy" })
@@ -70,7 +70,7 @@ describe.concurrent("divisi train", () => {
     inFolder(async (cwd) => {
       const { code, output } = await divisi([...short, "--max-cost", "0.00001", "--out", "a"], { cwd })
       assert.strictEqual(code, 3)
-      assert.include(output, "Stopped by the limit of play $0.00001 after 20 of 23 iterations.")
+      assert.include(output, "Stopped at the cost limit of $0.00001 play money after 20 of 23 iterations.")
       assert.include(output, "`divisi train resume a --max-cost <more>`")
       const resumed = await divisi(["train", "resume", "a", "--max-cost", "1"], { cwd })
       assert.strictEqual(resumed.code, 0)

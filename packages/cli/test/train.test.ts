@@ -57,7 +57,7 @@ describe.concurrent("divisi train --dry-run", () => {
       const { code, output } = await divisi([...short, "--dry-run"], { cwd })
       assert.strictEqual(code, 0)
       assert.match(output, /^phases {5}warm start: 20 steps of 3 examples\n/)
-      assert.match(output, /\ncost {7}play \$[\d.]+ \(play \$[\d.]+ to play \$[\d.]+\)\n/)
+      assert.match(output, /\ncost {7}\$[\d.]+ \(\$[\d.]+ to \$[\d.]+\) play money\n/)
       assert.match(output, /\n {2}engine {3}\$0\n/)
       assert.match(output, /\ntime {7}[\d.]+ m?s/)
       assert.match(output, /\nrollouts {3}140\n/)
@@ -119,7 +119,7 @@ describe.concurrent("recipes of a config", () => {
 
   for (const [recipe, message] of [
     ["broken", "Cannot use the recipe broken: There is no oven."],
-    ["empty", "The recipe empty must return"],
+    ["empty", "The function of the recipe empty returns no `"],
     ["uninstalled", "(the Tinker engine) is not installed. Install it next to @divisi/cli: `npm install"]
   ] as const) {
     it(`fails with a sentence where the recipe is ${recipe}`, () =>

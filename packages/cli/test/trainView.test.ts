@@ -96,8 +96,8 @@ describe("training on a terminal", () => {
     assert.deepStrictEqual(lines, [
       "gym  learn  ▕████████████            ▏ 2 of 4   group 5 of 12   3 min 00 s left",
       "reward     0.75   ▃▇",
-      "answers    61 % right   99 % could be read",
-      "workflows  1.8 steps   abacus 75 %, almanac 25 %",
+      "answers    61% right   99% could be read",
+      "workflows  1.8 steps   abacus 75%, almanac 25%",
       "optimiser  entropy 0.555   gradient 0.432   2 of 12 groups alike   rate 0.0003",
       "cost       $0.25 of $2.00, about $0.20 remaining",
       "saved      0 iterations in runs/gym"
@@ -156,9 +156,9 @@ describe("training in plain lines", () => {
         "1/24 warm start  loss 2  gradient 0.432  9.5 s left in this phase",
         "11/24 warm start  loss 2  gradient 0.432  4.5 s left in this phase",
         "20/24 warm start  loss 2  gradient 0.432",
-        "21/24 learn  reward 0.25  correct 61 %  parsed 99 %  steps 1.8  abacus 75 %, almanac 25 %  entropy 0.555  gradient 0.432  2 of 12 groups alike  $0.10 of $2.00, about $0.30 remaining  4 min 30 s left",
-        "22/24 learn  reward 0.75  correct 61 %  parsed 99 %  steps 1.8  abacus 75 %, almanac 25 %  entropy 0.555  gradient 0.432  2 of 12 groups alike  $0.20 of $2.00, about $0.20 remaining  3 min 00 s left",
-        "Stopped by the limit of $2.00 after 22 of 24 iterations.",
+        "21/24 learn  reward 0.25  correct 61%  parsed 99%  steps 1.8  abacus 75%, almanac 25%  entropy 0.555  gradient 0.432  2 of 12 groups alike  $0.10 of $2.00, about $0.30 remaining  4 min 30 s left",
+        "22/24 learn  reward 0.75  correct 61%  parsed 99%  steps 1.8  abacus 75%, almanac 25%  entropy 0.555  gradient 0.432  2 of 12 groups alike  $0.20 of $2.00, about $0.20 remaining  3 min 00 s left",
+        "Stopped at the cost limit of $2.00 after 22 of 24 iterations.",
         "Resume with `divisi train resume runs/gym --max-cost <more>`. Write a report with `divisi train report runs/gym`."
       ]
     )

@@ -58,10 +58,7 @@ const rows: ReadonlyArray<readonly [command: string, message: string | RegExp]> 
   ["studio missing.json", "missing.json does not exist."],
   ["replay missing.json", "Cannot read the run from missing.json"],
   ["learn", "No rated runs yet."],
-  [
-    "runs list",
-    "Subcommands: show, resume, fork, compare, report, delete, purge. divisi runs without a subcommand: List"
-  ],
+  ["runs list", "Subcommands: show, resume, fork, compare, report, delete, purge. To list durable runs, "],
   ["runs show x --journal j.sqlite", /Run x not found: \S+j\.sqlite does not exist\. Check the path\.\n/],
   ["runs delete", "Pass run ids"],
   ["replay .", "Cannot read the run from .: it is a folder."],
@@ -78,9 +75,9 @@ const rows: ReadonlyArray<readonly [command: string, message: string | RegExp]> 
   ["serve --keys k.json", "The key file k.json does not exist. Create it with: divisi key make <name> --keys k.json"],
   ["serve --database postgres://u@127.0.0.1:1/x --keys k.json", "--keys cannot be combined with --database"],
   ["serve --database postgres://u@127.0.0.1:1/x --journal j", "--journal cannot be combined with --database"],
-  ["serve --database mysql://x", "The database at the given URL cannot be used (its URL must look like postgres://"],
+  ["serve --database mysql://x", "The database at the given URL cannot be used (use a URL such as postgres://"],
   ["cluster submit hi --database mysql://x", "The database at the given URL cannot be used"],
-  ["models inspect x", "x: the model is unknown. Use the path of a .gguf file"],
+  ["models inspect x", "x: it is not a known model. Use the path of a .gguf file"],
   ["frobnicate", 'Unknown subcommand "frobnicate" of divisi.'],
   ["rnu", "Did you mean run or runs?"]
 ]
@@ -131,7 +128,7 @@ describe("a command for a stored run", () => {
       const run = (command: ReadonlyArray<string>) => divisi(command, { cwd, environment: { DIVISI_OUTCOMES: "none" } })
       await run(["run", "2+2", "--journal", "j.sqlite", "--run-id", "gym"])
       await run(["run", "What is the capital of France?", "--journal", "j.sqlite", "--run-id", "refused"])
-      assert.match((await run(["runs", "--journal", "j.sqlite"])).output, /^gym +answered .* play \$/m)
+      assert.match((await run(["runs", "--journal", "j.sqlite"])).output, /^gym +answered .* play money/m)
       for (const [command, message] of rows) {
         const { code, errors } = await run(command.split(" "))
         assert.deepStrictEqual([code, errors.includes(message)], [2, true], `${command}: ${errors}`)

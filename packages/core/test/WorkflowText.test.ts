@@ -230,7 +230,7 @@ describe("errors", () => {
   }
 
   it("say what is missing", () => {
-    expect(read("I do not know.")).toBe("Line 1, column 15: expected model_id = [...], found none of the three lists.")
+    expect(read("I do not know.")).toBe("Line 1, column 15: expected model_id = [...], found no list.")
     expect(read('model_id = [1]\nsubtasks = ["x"]')).toBe(
       "Line 2, column 17: expected access_list = [...], found no access_list."
     )

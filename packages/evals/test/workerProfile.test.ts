@@ -38,7 +38,7 @@ describe("WorkerProfile", () => {
       ...seen("a", "rare", 2, 2)
     ])
     const line = WorkerProfile.describe(workers[0]!)
-    assert.match(line, /Good at calendar \(\d+ % of 10\)/)
+    assert.match(line, /Good at calendar \(\d+% of 10\)/)
     assert.match(line, /Weak at logic/)
     assert.notInclude(line, "rare")
     assert.include(line, "About 2 s and $0.00200 a call.")
@@ -89,7 +89,7 @@ describe("WorkerProfile", () => {
       const before = worker.calls.length
       const policy = WorkerProfile.shown(looking, profiles)
       yield* Conductor.make({ policy, pool }).run("Now?")
-      assert.include(shown, "Model 0: Right alone on 100 % of 3 questions.")
+      assert.include(shown, "Model 0: Right alone on 100% of 3 questions.")
       assert.notInclude(shown, "says its maker")
       assert.strictEqual(worker.calls.length, before + 1)
     })

@@ -75,7 +75,7 @@ describe("bad input", () => {
       for (const length of [size - 1000, 2000, 30, 5]) {
         const error = yield* failure({ source: changed(`cut ${length}.gguf`, (bytes) => bytes.subarray(0, length)) })
         assert.strictEqual(error.reason._tag, "Damaged", error.message)
-        assert.match(error.message, /the file is not a complete GGUF file \(.+\)\. Download or write it again\./)
+        assert.match(error.message, /the file is not a complete GGUF file \(.+\)\. Download or create it again\./)
       }
     })
   )

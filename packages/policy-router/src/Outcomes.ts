@@ -52,10 +52,12 @@ export class OutcomesError extends Data.TaggedError("OutcomesError")<{ readonly 
 // Lines
 // -------------------------------------------------------------------------------------------------------------------
 
+const expectedScore = "Expected a score from 0 to 1"
+
 const Score = Schema.Union([
-  Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }, { message: "Expected a score from 0 to 1" })),
+  Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }, { message: expectedScore })),
   Schema.Boolean
-]).annotate({ message: "Expected a score from 0 to 1" })
+])
 
 const Name = Schema.Union([Schema.String, Schema.Finite])
 
@@ -64,7 +66,7 @@ const Row = Schema.Struct({
   id: Schema.optionalKey(Schema.NullOr(Name)),
   kind: Schema.optionalKey(Schema.NullOr(Name)),
   question: Schema.NonEmptyString,
-  scores: Schema.Record(Schema.String, Schema.NullOr(Score)),
+  scores: Schema.Record(Schema.String, Schema.NullOr(Score).annotate({ message: expectedScore })),
   costUsd: Schema.optionalKey(Schema.Unknown),
   answers: Schema.optionalKey(Schema.Unknown)
 })
@@ -120,13 +122,20 @@ const has = (line: unknown, field: string): boolean => typeof line === "object" 
 
 const unknown = 'it has neither "scores" nor "worker"; expected {"question":"…","scores":{"worker":1}}'
 
+/** Describes the first problem of a line in one clause, such as `scores.a: Expected a score from 0 to 1`. */
+const problemOf = ({ message }: Schema.SchemaError): string => {
+  const [problem = "", place = ""] = message.split(/\n +at /)
+  const fields = [...place.split("\n", 1)[0]!.matchAll(/\["?(.*?)"?\]/g)].map(([, field]) => field)
+  return fields.length === 0 ? problem : `${fields.join(".")}: ${problem}`
+}
+
 /** Parses one line of a file. The failure describes the problem. */
 export const parse = (line: unknown): Result.Result<GradedQuestion, string> => {
   if (has(line, "scores")) {
-    return Result.mapBoth(decodeRow(line), { onSuccess: fromRow, onFailure: ({ message }) => message })
+    return Result.mapBoth(decodeRow(line), { onSuccess: fromRow, onFailure: problemOf })
   }
   if (!has(line, "worker")) return Result.fail(unknown)
-  return Result.mapBoth(decodeOutcome(line), { onSuccess: fromOutcome, onFailure: ({ message }) => message })
+  return Result.mapBoth(decodeOutcome(line), { onSuccess: fromOutcome, onFailure: problemOf })
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ describe("Files of outcomes", () => {
       const onUnusable = (problem: string) => void problems.push(problem)
       const { message } = yield* Effect.flip(Outcomes.read(file, { onUnusable }))
       assert.lengthOf(problems, 2)
-      assert.include(problems.join(), "outcome 1: Expected number")
+      assert.include(problems.join(), "Expected a score from 0 to 1")
       assert.include(message, "texts.jsonl contains no usable outcomes")
     })
   )

@@ -51,10 +51,10 @@ const longest = 42
  *       ]
  *     }
  *   ],
- *   format: (share) => `${Math.round(100 * share)} %`,
+ *   format: (share) => `${Math.round(100 * share)}%`,
  *   range: [0, 1]
  * })
- * svg.includes("the rule: 65 %") // => true
+ * svg.includes("the rule: 65%") // => true
  * ```
  */
 export const render = (title: string, { format, range, rows, series }: Estimates): string => {

@@ -41,7 +41,7 @@ const sure = 60
 const cellOf = ({ isChosen, mean, questions }: Cell, x: number, y: number) => {
   if (mean === null) return html`<text x="${x + column / 2}" y="${y + 19}" text-anchor="middle">–</text>`
   const strength = (0.15 + 0.85 * mean) * Math.min(1, 0.35 + (0.65 * questions) / sure)
-  return html`<rect class="c0" x="${x + 2}" y="${y + 2}" width="${column - 4}" height="${rowHeight - 4}" rx="3" fill-opacity="${strength.toFixed(2)}"/>${isChosen && html`<rect class="box last" x="${x + 2}" y="${y + 2}" width="${column - 4}" height="${rowHeight - 4}" rx="3" fill-opacity="0"/>`}<text class="inside" x="${x + column / 2}" y="${y + 19}" text-anchor="middle">${(100 * mean).toFixed(0)} % of ${questions}</text>`
+  return html`<rect class="c0" x="${x + 2}" y="${y + 2}" width="${column - 4}" height="${rowHeight - 4}" rx="3" fill-opacity="${strength.toFixed(2)}"/>${isChosen && html`<rect class="box last" x="${x + 2}" y="${y + 2}" width="${column - 4}" height="${rowHeight - 4}" rx="3" fill-opacity="0"/>`}<text class="inside" x="${x + column / 2}" y="${y + 19}" text-anchor="middle">${(100 * mean).toFixed(0)}% of ${questions}</text>`
 }
 
 /** Renders the heat map as SVG. `title` is the accessible name for screen readers. */

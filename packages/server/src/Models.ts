@@ -96,7 +96,7 @@ export const named = (asked: string, names: ReadonlyArray<string>): string | und
 export const problemOf = ({ aliases = {}, pool }: Options): string | undefined => {
   const own = names({ pool })
   for (const [name, target] of Object.entries(aliases)) {
-    if (own.includes(name)) return `"${name}" is already the name of a model`
+    if (own.includes(name)) return `"${name}" is already the name of a model.`
     if (Choice.ofModel(name)[1].length > 0) return `"${name}" excludes workers, which an alias cannot do`
     if (own.includes(target)) continue
     const meant = own.includes(`${direct}${target}`) ? `${direct}${target}` : Nearest.nearest(target, own)

@@ -101,7 +101,7 @@ export const check = (name: string, server: McpServer): void => {
   if (isStarted === (server.url !== undefined)) {
     throw new Options.OptionsError({
       what,
-      detail: 'it needs either a "command" to start or a "url" to connect to.'
+      detail: 'set either "command", to start a program, or "url", to connect to a server.'
     })
   }
   const foreign = ofEither[isStarted ? "url" : "command"].find((option) => Object.hasOwn(server, option))

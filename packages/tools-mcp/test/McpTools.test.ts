@@ -361,8 +361,8 @@ describe("a server that is described wrongly", () => {
   it("is refused before anything starts, in words", async () => {
     expect(await rejection({ "a b": { command: "x" } })).toMatch(/"a b": its name must be 1 to 32 letters/)
     expect(await rejection({ a: { cmd: "x" } })).toMatch(/option "cmd" does not exist/)
-    expect(await rejection({ a: {} })).toMatch(/either a "command" to start or a "url"/)
-    expect(await rejection({ a: { command: "x", url: "http://localhost" } })).toMatch(/either a "command"/)
+    expect(await rejection({ a: {} })).toMatch(/set either "command"/)
+    expect(await rejection({ a: { command: "x", url: "http://localhost" } })).toMatch(/set either "command"/)
     expect(await rejection({ a: { command: "x", headers: {} } })).toMatch(/"headers" is for a server with a "url"/)
     expect(await rejection({ a: { url: "file:///etc" } })).toMatch(/an http or https URL/)
     expect(await rejection({ a: { command: "x", env: { KEY: 1 } } })).toMatch(

@@ -61,7 +61,7 @@ export class TokenizerError extends Data.TaggedError("TokenizerError")<{
   readonly detail: string
 }> {
   override get message(): string {
-    return `The tokenizer ${this.source} cannot be used: ${this.detail}`
+    return `Cannot load the tokenizer of ${this.source}. ${this.detail}`
   }
 }
 
@@ -125,7 +125,9 @@ const fetchFile = (source: Remote, { isNeeded, name }: (typeof wanted)[number], 
       Effect.catch((error) =>
         error.reason._tag === "Refused" && error.reason.status === 404 && !isNeeded ? Effect.void : Effect.fail(error)
       ),
-      Effect.mapError(({ message }) => wrong(model, `${message} Or give a folder with its files, or set HF_ENDPOINT.`))
+      Effect.mapError(({ message }) =>
+        wrong(model, `${message} You can also pass a folder with its files, or set HF_ENDPOINT.`)
+      )
     )
   })
 

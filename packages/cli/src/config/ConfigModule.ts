@@ -133,7 +133,7 @@ const placeIn = (text: string | undefined): string | undefined => {
   const found = /^(.+):(\d+)$/.exec(text?.split("\n", 1)[0]?.trim() ?? "")
   if (found === null) return undefined
   const file = found[1]!.startsWith("file:") ? fileURLToPath(found[1]!) : found[1]!
-  return `${shownAs(file)}, line ${found[2]},`
+  return `${shownAs(file)}, line ${found[2]}`
 }
 
 /**
@@ -163,7 +163,8 @@ const lineIn = (error: unknown, file: string): string | undefined => {
 /** Formats an import failure for display. */
 const explain = (error: unknown, file: string): string => {
   const shown = shownAs(file)
-  if (error instanceof SyntaxError) return `${placeOf(error, file)} is not valid: ${firstLine(messageOf(error))}.`
+  if (error instanceof SyntaxError)
+    return `Syntax error in ${placeOf(error, file).replace(/,$/, "")}: ${firstLine(messageOf(error))}.`
   if (isMissing(error) || codeOf(error) === "ERR_PACKAGE_PATH_NOT_EXPORTED") {
     return `${shown} imports a module that does not exist: ${firstLine(messageOf(error))}. ${remedyOf(error)}`
   }

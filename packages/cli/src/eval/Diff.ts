@@ -29,7 +29,7 @@ const pairsOf = (
       )
       return unknown === -1
         ? Effect.succeed(names)
-        : Effect.fail(usage(`The ${unknown === 0 ? "first" : "second"} report has no policy "${names[unknown]}".`))
+        : Effect.fail(usage(`The ${unknown === 0 ? "first" : "second"} evaluation has no policy "${names[unknown]}".`))
     }),
     (policies) => ({ policies })
   )
@@ -56,7 +56,7 @@ const rowText = (row: ReportDiff.Row): ReadonlyArray<string> => {
 }
 
 const text = ({ rows, tasks, terms }: ReportDiff.Diff): string => {
-  const head = ["policy", "benchmark", "first %", "second %", "difference", "95 % interval", "p (Holm)", "questions"]
+  const head = ["policy", "benchmark", "first %", "second %", "difference", "95% interval", "p (Holm)", "questions"]
   return [
     rows.length === 0
       ? "The reports have no benchmark and policy in common. Pair policies with different names with --policies."

@@ -320,7 +320,7 @@ const planless = ({ cells }: Report.Report): string | undefined => {
   const [first] = found
   if (first === undefined) return undefined
   const names = [...new Set(found.map(({ policy }) => policy))].join(", ")
-  return `No answer and no plan by: ${names}. To see why, run one question: divisi run "…" --policy <policy>.`
+  return `Without an answer or a plan: ${names}. To see why, run one question with: divisi run "…" --policy <policy>`
 }
 
 /** Whether the gym's workers left questions of another benchmark without an answer. */

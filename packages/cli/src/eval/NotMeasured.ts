@@ -20,5 +20,5 @@ export const maxMissing = Flag.Finite("max-missing").pipe(
 export const problem = (missing: number, samples: number, allowed: number): string | undefined => {
   if (missing <= allowed * samples) return undefined
   const share = (100 * missing) / samples
-  return `${missing} of ${samples} samples (${share.toFixed(share < 10 ? 1 : 0)} %) are missing, more than --max-missing ${allowed} allows.`
+  return `${missing} of ${samples} samples (${share.toFixed(share < 10 ? 1 : 0)}%) are missing, more than --max-missing ${allowed} allows.`
 }

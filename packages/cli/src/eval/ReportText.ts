@@ -119,7 +119,7 @@ const comparisons = (report: Report, columns: number): ReadonlyArray<string> => 
     "difference, points",
     ...(benchmarks.length > 1 ? [""] : []),
     "mean",
-    `${100 * confidence} % interval`,
+    `${100 * confidence}% interval`,
     "p (Holm)"
   ]
   const others = less.length === 0 ? [] : ["The report lists the others; p is corrected for multiple comparisons."]

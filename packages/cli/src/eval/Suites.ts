@@ -164,6 +164,7 @@ const benchmarkOf = (
       if (known !== undefined) {
         return Effect.succeed({ benchmark: known, files: file === undefined ? undefined : [file] })
       }
+      if (id === "gym") return Effect.fail(usage("The gym generates its tasks, so it accepts no file."))
       if (file !== undefined || !isFile(name)) return Effect.fail(unknown(id))
       return Effect.gen(function* () {
         const named = grader === undefined ? undefined : yield* graderNamed(grader, sandbox)
@@ -200,6 +201,7 @@ const ofVerifiers = "verifiers:"
 const verifiers = (name: string, options: Options): Effect.Effect<Evaluation.Suite, Failure, Scope.Scope> =>
   Effect.gen(function* () {
     const taskset = name.slice(ofVerifiers.length)
+    if (taskset === "") return yield* usage(`"${ofVerifiers}" names no taskset. Use ${ofVerifiers}<taskset>.`)
     const given = [options.shots && "--shots", options.trained && "--trained", options.split && "--split"]
     const unread = given.find((flag) => typeof flag === "string")
     if (unread !== undefined) return yield* usage(`${unread} does not work with verifiers tasksets.`)
@@ -218,6 +220,10 @@ const verifiers = (name: string, options: Options): Effect.Effect<Evaluation.Sui
 /** Loads a benchmark and its tasks. */
 export const one = (name: string, options: Options): Effect.Effect<Evaluation.Suite, Failure, Scope.Scope> =>
   Effect.gen(function* () {
+    const { since, until } = options
+    if (since !== undefined && until !== undefined && since > until) {
+      return yield* usage(`--since ${since} is later than --until ${until}.`)
+    }
     if (name === "gym") return yield* gym(options)
     if (name.startsWith(ofVerifiers)) return yield* verifiers(name, options)
     const { benchmark, files } = yield* benchmarkOf(name, options)

@@ -25,7 +25,7 @@ export const read = (file: string): Effect.Effect<ReadonlyArray<string | Task.Ta
         .map((line) => line.trim())
         .filter((line) => line !== "")
         .map(entryOf),
-    catch: (error) => usage(`Cannot read the tasks of ${file}: ${messageOf(error, file)}.`)
+    catch: (error) => usage(`Cannot read tasks from ${file}: ${messageOf(error, file)}.`)
   })
 
 /** Returns the ids in a comma-separated list or in a file. */

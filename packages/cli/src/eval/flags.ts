@@ -4,7 +4,7 @@ import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
-import { choice, cost, large, seed, text, timeout, toggle, whole } from "../invocation/flags.ts"
+import { choice, cost, large, parseDay, seed, text, timeout, toggle, whole } from "../invocation/flags.ts"
 import { conductorFlags, profiles } from "../team/flags.ts"
 import { maxMissing } from "./NotMeasured.ts"
 
@@ -27,7 +27,7 @@ const taskFlags = {
 const day = (name: string, description: string) =>
   Flag.String(name).pipe(
     Flag.filter(
-      (text) => /^\d{4}-\d{2}-\d{2}$/.test(text),
+      (text) => parseDay(text) !== undefined,
       () => "Expected a date such as 2025-01-31"
     ),
     Flag.withMetavar("<day>"),
@@ -156,6 +156,7 @@ export const evalFlags = {
       (value) => value >= 0 && value <= 2,
       () => "Expected a temperature from 0 to 2"
     ),
+    Flag.withMetavar("<number>"),
     Flag.withDescription("Temperature for every call (default: the worker's own)"),
     Flag.optional
   ),

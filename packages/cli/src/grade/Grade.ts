@@ -96,7 +96,7 @@ const gradeLines = async (grader: Verdict.AnswerGrader, file: string, signal: Ab
   return tally
 }
 
-const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
+const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
 
 /** Prints the agreement with human labels to standard error. */
 const tellAgreement = ({ labelled }: Tally): void => {

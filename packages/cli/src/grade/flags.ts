@@ -25,10 +25,11 @@ export const gradeFlags = {
   ),
   lines: toggle("lines", "Read one JSON object per line, and print one JSON verdict per line"),
   gold: Flag.String("gold").pipe(
+    Flag.withMetavar("<text>"),
     Flag.withDescription("Correct answer, to grade one answer without a file"),
     Flag.optional
   ),
-  answer: Flag.String("answer").pipe(Flag.withDescription("Answer to grade"), Flag.optional)
+  answer: Flag.String("answer").pipe(Flag.withMetavar("<text>"), Flag.withDescription("Answer to grade"), Flag.optional)
 }
 
 /** Parsed flags of `divisi grade`. */

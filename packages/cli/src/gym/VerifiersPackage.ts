@@ -165,7 +165,7 @@ const files: Readonly<Record<string, string>> = {
 /** Writes the package to a new folder. */
 export const write = ({ folder }: VerifiersInput): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
-    if (existsSync(folder)) return yield* usage(`${folder} already exists. Choose another folder.`)
+    if (existsSync(folder)) return yield* usage(`"${folder}" already exists. Choose another folder.`)
     yield* Effect.mapError(
       Effect.forEach(
         Object.entries(files),

@@ -12,6 +12,7 @@ const split = choice("split", ["train", "validation", "test"]).pipe(
 )
 
 const family = Flag.String("family").pipe(
+  Flag.withMetavar("<name>"),
   Flag.withDescription("Only tasks of this family. The stock family needs a tool"),
   Flag.optional
 )

@@ -70,7 +70,9 @@ const namedModels = (names: string): Effect.Effect<ReadonlyArray<Team.Model>, Fa
     const hint = meant === undefined ? "" : ` Did you mean ${named}?`
     return Effect.filterOrFail(namedModel(text), Predicate.isNotUndefined, () =>
       usage(
-        `--models: unknown model "${text}".${hint} Use vendor:model with one of ${vendors}, or your own server (home:<model> with HOME_BASE_URL set). Use ${gym} for the offline gym.`
+        text === gym
+          ? `--models: ${gym} cannot be combined with other models.`
+          : `--models: unknown model "${text}".${hint} Use vendor:model with one of ${vendors}, or your own server (home:<model> with HOME_BASE_URL set). Use ${gym} for the offline gym.`
       )
     )
   })

@@ -36,6 +36,10 @@ export const failed = (message: string): Failure => new Failure({ exitCode: exit
 /** Creates a failure for invalid usage, with exit code 2. */
 export const usage = (message: string): Failure => new Failure({ exitCode: exitCodes.usage, message })
 
+/** Returns a sentence that follows a prefix with a colon: its first letter is lower case, unless it begins a name. */
+export const clause = (message: string): string =>
+  message.replace(/^[A-Z](?=[a-z]+ )/, (letter) => letter.toLowerCase())
+
 /** Creates a failure without a message, for errors that were already printed. */
 export const silent = (exitCode: number): Failure => new Failure({ exitCode, message: "" })
 

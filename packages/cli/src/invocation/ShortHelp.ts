@@ -12,13 +12,12 @@ const manyFlags = 22
 /** Maximum length of a flag's description, in characters. */
 const maxLength = 90
 
-/** Returns the first sentence of a description. Long sentences are cut at a word boundary and end with "…". */
+/** Returns the first sentence of a description. Long sentences lose their parentheses, and then their last clauses. */
 const firstSentence = (text: string): string => {
   const [sentence = text] = /^.*?(?=(?<!e\.g)\. [A-Z<]|$)/.exec(text) ?? []
   if (sentence.length <= maxLength) return sentence
-  const cut = sentence.slice(0, maxLength)
-  const words = cut.slice(0, cut.lastIndexOf(" "))
-  return `${words.replace(/ \([^)]*$/, "").replace(/(?:, e\.g\.|[,:;]+)$/, "")} …`
+  const bare = sentence.replaceAll(/ \([^()]*\)/g, "")
+  return bare.length <= maxLength ? bare : bare.slice(0, maxLength).replace(/(?:[,;:] (?!.*[,;:] )| \S*$).*$/, "")
 }
 
 const examplesOf = ({ examples = [] }: HelpDoc): ReadonlyArray<string> => {

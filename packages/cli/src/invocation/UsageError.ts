@@ -9,8 +9,13 @@ const expectations: Readonly<Record<string, string>> = {
   "Expected an integer": "Expected a whole number"
 }
 
+const alternatives = new Intl.ListFormat("en-GB", { type: "disjunction" })
+
+/** Joins alternatives: `a, b or c`. */
+export const either = (names: ReadonlyArray<string>): string => alternatives.format(names)
+
 const meant = (suggestions: ReadonlyArray<string>): string =>
-  suggestions.length === 0 ? "" : ` Did you mean ${suggestions.join(" or ")}?`
+  suggestions.length === 0 ? "" : ` Did you mean ${either(suggestions)}?`
 
 /** Returns the flag that the command has for a name in other programs. */
 const habitualFlags = (option: string, { flags }: HelpDoc): ReadonlyArray<string> => {
@@ -31,8 +36,9 @@ const subcommandsOf = ({ subcommands = [] }: HelpDoc): string => {
 
 /** Describes a group that is also a command: `divisi runs` lists runs. */
 const ownOf = ({ description, flags, subcommands = [] }: HelpDoc, command: string): string => {
-  const [first = ""] = description.split(/(?<=\.)\s/)
-  return subcommands.length > 0 && flags.length > 0 ? ` ${command} without a subcommand: ${first}` : ""
+  const [first = ""] = description.split(/[.:](?:\s|$)/)
+  const act = `${first.slice(0, 1).toLowerCase()}${first.slice(1)}`
+  return subcommands.length > 0 && flags.length > 0 ? ` To ${act}, use ${command} without a subcommand.` : ""
 }
 
 const textOf = (error: CliError.CliError, doc: HelpDoc): string => {
@@ -47,12 +53,14 @@ const textOf = (error: CliError.CliError, doc: HelpDoc): string => {
       const habits = habitualCommands(error.subcommand, command)
       return `${start}${meant(habits.length > 0 ? habits : error.suggestions)}${subcommandsOf(doc)}${ownOf(doc, command)}`
     }
+    case "UnexpectedArgument":
+      return `Unexpected argument${error.arguments.length === 1 ? "" : "s"}: ${error.arguments.map((text) => `"${text}"`).join(", ")}.`
     case "InvalidValue": {
       const count = /^(\d+) occurrences$/.exec(error.value)?.[1]
       if (count !== undefined && error.expected === "at most 1 value")
         return `--${error.option} was passed ${count} times. Pass it once.`
       const message = error.message.replace(
-        /Expected: (".*")$/s,
+        /Expected: (\S+(?: \| \S+)+)$/s,
         (_, choices: string) => `Expected one of ${choices.replaceAll(" | ", ", ")}`
       )
       if (message.endsWith("Expected an integer") && /^[+-]?\d+$/.test(error.value))

@@ -77,6 +77,14 @@ export const parseAge = (text: string): number | undefined => {
   return match === null ? undefined : Number(match[1]) * ageUnits[match[2] as keyof typeof ageUnits]
 }
 
+/**
+ * Parses a UTC day such as 2026-11-28 to its start, in milliseconds since 1970. Returns `undefined` if it is invalid.
+ */
+export const parseDay = (text: string): number | undefined => {
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
+  return Number.isNaN(at) || new Date(at).toISOString().slice(0, 10) !== text ? undefined : at
+}
+
 /** Creates a flag for an age, such as `7d` or `12h`. */
 export const age = (name: string, description: string) =>
   Flag.String(name).pipe(

@@ -145,7 +145,7 @@ const removedBy = (input: ChangeInput): Effect.Effect<ReadonlyArray<keyof Allowe
       const all = Object.keys(fields)
       const meant = Nearest.nearest(flag, all)
       const hint = meant === undefined ? `Limits are ${all.join(", ")}.` : `Did you mean ${meant}?`
-      return Effect.fail(usage(`--remove: No limit is named "${oneLine(flag)}". ${hint}`))
+      return Effect.fail(usage(`--remove: unknown limit "${oneLine(flag)}". ${hint}`))
     }
   )
 

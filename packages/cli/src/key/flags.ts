@@ -3,7 +3,7 @@ import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
-import { config as configFlag, cost, large, text, toggle } from "../invocation/flags.ts"
+import { config as configFlag, cost, large, parseDay, text, toggle } from "../invocation/flags.ts"
 
 /** The file that contains the keys. Also a flag of `divisi serve`. */
 export const keys = text("keys", "<file>", "File of API keys (default: DIVISI_KEYS, or keys.json in your data folder)")
@@ -124,14 +124,6 @@ export const revokeFlags = {
 const amount = (name: string, description: string) =>
   Flag.Finite(name).pipe(Flag.withMetavar("<usd>"), Flag.withDescription(description), Flag.optional)
 
-/**
- * Parses a UTC day such as 2026-11-28 to its start, in milliseconds since 1970. Returns `undefined` if it is invalid.
- */
-const dayAt = (text: string): number | undefined => {
-  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
-  return Number.isNaN(at) || new Date(at).toISOString().slice(0, 10) !== text ? undefined : at
-}
-
 export const adjustFlags = {
   key: Argument.String("id").pipe(Argument.withDescription("Id of a key, as shown by `divisi key list`")),
   by: amount("by", "Add this amount to the spending; negative for a credit: --by=-3.20"),
@@ -142,7 +134,7 @@ export const adjustFlags = {
   ),
   on: Flag.String("on").pipe(
     Flag.filterMap(
-      (text) => Option.fromUndefinedOr(dayAt(text)),
+      (text) => Option.fromUndefinedOr(parseDay(text)),
       () => "Expected a UTC date, such as 2026-11-28"
     ),
     Flag.withMetavar("<day>"),

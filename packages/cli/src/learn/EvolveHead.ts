@@ -30,7 +30,7 @@ const validationShare = 0.3
 
 const tell = ({ costUsd, fitness, generation, runs }: Evolution.Generation): void =>
   void process.stderr.write(
-    `divisi: generation ${generation}: ${(100 * fitness).toFixed(1)} % correct on average, ${runs} runs, $${costUsd.toFixed(2)}\n`
+    `divisi: generation ${generation}: ${(100 * fitness).toFixed(1)}% correct on average, ${runs} runs, $${costUsd.toFixed(2)}\n`
   )
 
 /** Evolves a head and reports progress. */
@@ -74,6 +74,6 @@ export const evolvedText = (evolved: Evolution.Evolved): string => {
     ? "Stored the evolved head"
     : "Stored the fitted head, because evolving it does not measurably help"
   return clean(
-    `${kept}. On held-out questions, accuracy went from ${percent(before)} to ${percent(after)} % (${percent(difference)} ± ${percent(standardError)} points), in ${generations} generations, ${runs} runs, $${costUsd.toFixed(2)}.`
+    `${kept}. On held-out questions, accuracy went from ${percent(before)} to ${percent(after)}% (${percent(difference)} ± ${percent(standardError)} points), in ${generations} generations, ${runs} runs, $${costUsd.toFixed(2)}.`
   )
 }

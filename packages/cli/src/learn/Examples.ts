@@ -1,4 +1,5 @@
 /** Collects training data for routers: the user's rated runs, and files of graded answers. */
+import { statSync } from "node:fs"
 import { type Embedder, Outcome } from "@divisi/core"
 import { Drift, OutcomeLog, Outcomes, Replay, Table } from "@divisi/policy-router"
 import * as Clock from "effect/Clock"
@@ -18,7 +19,7 @@ export const dateOf = (at: number): string => new Date(at).toISOString().slice(0
 const tell = (problem: string): void => void process.stderr.write(`divisi: ${clean(problem)}\n`)
 
 const changeText = ({ at, before, kind, model, since, worker }: Drift.Change): string => {
-  const share = ({ count, mean }: Drift.Change["since"]) => `${(100 * mean).toFixed(0)} % of ${count}`
+  const share = ({ count, mean }: Drift.Change["since"]) => `${(100 * mean).toFixed(0)}% of ${count}`
   const where = kind === undefined ? "" : ` for ${kind}`
   const now = model === undefined ? "" : `, when its vendor changed its model to ${model}`
   return `${worker} changed${where} around ${dateOf(at)}${now}: ${share(before)} correct before, ${share(since)} since. Earlier outcomes are ignored.`
@@ -47,7 +48,12 @@ const gradedIn = (
   place: string
 ): Effect.Effect<ReadonlyArray<Outcomes.GradedQuestion>, Outcomes.OutcomesError | Failure> => {
   const folder = Evaluated.folderOf(place)
-  return folder === undefined ? Outcomes.read(place, { onUnusable: tell }) : Evaluated.read(folder)
+  if (folder !== undefined) return Evaluated.read(folder)
+  return statSync(place, { throwIfNoEntry: false })?.isDirectory() === true
+    ? Effect.fail(
+        usage(`"${place}" contains no evaluation. Pass the folder of an evaluation, or a file of graded answers.`)
+      )
+    : Outcomes.read(place, { onUnusable: tell })
 }
 
 /** Returns all graded questions with their embeddings. By default, embeddings are feature hashes of words. */
@@ -81,8 +87,8 @@ export const missing = (examples: ReadonlyArray<Outcomes.GradedQuestion>): Reado
   const counts = rated.map(([id, count]) => `${counted(count, "answer")} by ${nameOf(id)}`)
   const step = "its steps (divisi rate up --step 0.1)"
   return [
-    `Rated so far: ${counts.join(", ")}.`,
-    ...(isShort ? [`${counted(few, "more rated question")} needed, out of ${Replay.leastQuestions}.`] : []),
+    ...(counts.length === 0 ? [] : [`Rated so far: ${counts.join(", ")}.`]),
+    ...(isShort ? [`At least ${Replay.leastQuestions} rated questions are needed: ${few} more.`] : []),
     ...(workers.length === 0
       ? [`A rating of a plan counts for the whole team, not for its workers. Also rate ${step}.`]
       : []),
@@ -99,5 +105,5 @@ export const nothingRated = (examples: ReadonlyArray<Outcomes.GradedQuestion>) =
   usage(
     examples.length === 0
       ? "No rated runs yet. Rate one with `divisi rate up` or `divisi rate down`, or pass files with --from."
-      : ["There is not enough data to learn from yet.", ...missing(examples)].join(" ")
+      : ["There are not enough rated runs yet.", ...missing(examples)].join(" ")
   )

@@ -10,7 +10,7 @@ import type { Cooldown } from "./Cooldowns.ts"
 export const price = (pricing: Pricing | undefined): string => {
   if (pricing === undefined) return "unknown"
   const { inputPerMillion, isPlay, outputPerMillion, perCall = 0 } = pricing
-  const tokens = `${Format.cost(inputPerMillion, isPlay)} / ${Format.cost(outputPerMillion)}`
+  const tokens = `${Format.cost(inputPerMillion)} / ${Format.cost(outputPerMillion, isPlay)}`
   if (perCall === 0) return inputPerMillion === 0 && outputPerMillion === 0 ? "free" : tokens
   return `${inputPerMillion + outputPerMillion === 0 ? "" : `${tokens} + `}${Format.cost(perCall, isPlay)} per call`
 }

@@ -12,6 +12,7 @@ export const flags = {
       (speed) => speed >= 0,
       () => "Expected a speed of at least 0"
     ),
+    Flag.withMetavar("<factor>"),
     Flag.withDescription(
       "Speed factor, where 1 is the original speed and 0 means no delays. Default: 1 in a terminal, otherwise 0"
     ),

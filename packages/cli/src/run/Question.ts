@@ -19,8 +19,10 @@ const builtIn = [
 /** How long to wait for input on an implicit pipe before using the built-in question, in milliseconds. */
 const patienceMillis = 1_500
 
-const notEmpty = (text: string, source: string): Effect.Effect<string, Failure> =>
-  text.trim() === "" ? Effect.fail(usage(`The question in ${source} is empty.`)) : Effect.succeed(text.trim())
+const notEmpty = (text: string, source?: string): Effect.Effect<string, Failure> =>
+  text.trim() === ""
+    ? Effect.fail(usage(`The question${source === undefined ? "" : ` in ${source}`} is empty.`))
+    : Effect.succeed(text.trim())
 
 const fromFile = (file: string): Effect.Effect<string, Failure> =>
   Effect.flatMap(TextFile.named(file, "the question"), (text) => notEmpty(text, file))
@@ -48,5 +50,5 @@ export const resolve = (input: {
   if (question.length === 0) return unasked
   return question.length === 1 && question[0] === "-"
     ? Effect.flatMap(StandardInput.read(), (text) => notEmpty(text ?? "", "standard input"))
-    : notEmpty(question.join(" "), "the arguments")
+    : notEmpty(question.join(" "))
 }

@@ -11,7 +11,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as ConfigFile from "../config/ConfigFile.ts"
 import type * as DivisiConfig from "../config.ts"
-import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
 import * as TextFile from "../invocation/TextFile.ts"
 import * as Run from "../run/Run.ts"
@@ -172,7 +172,7 @@ const textIn = (flag: string, file: string): Effect.Effect<string, Failure> =>
       if (fs.statSync(file).size > mostText) throw new Error("it is larger than 10 MB")
       return TextFile.read(file).trimEnd()
     },
-    catch: (error) => usage(`${flag}: ${file} cannot be read: ${error instanceof Error ? error.message : error}`)
+    catch: (error) => usage(`${flag}: cannot read ${file}: ${messageOf(error, file)}.`)
   })
 
 const answerIn = ({ answer, answerFile }: ForkInput): Effect.Effect<string | undefined, Failure> => {

@@ -62,7 +62,11 @@ export const reportFlags = {
   against: text("against", "<model>", "Model to compare the cost with: openai:gpt-5, or any name with --price"),
   price: runFlags.price,
   alone: file("alone", "Journal of the same work done by one worker").pipe(Flag.optional),
-  title: Flag.String("title").pipe(Flag.withDescription("Title of the page"), Flag.withDefault("Session")),
+  title: Flag.String("title").pipe(
+    Flag.withMetavar("<text>"),
+    Flag.withDescription("Title of the page"),
+    Flag.withDefault("Session")
+  ),
   out: file("out", "Output file (default session.html)").pipe(Flag.withDefault("session.html")),
   json: toggle("json", "Print the figures as JSON instead of writing a page"),
   config: runFlags.config,

@@ -9,7 +9,7 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as ConfigFile from "../config/ConfigFile.ts"
 import type { Config } from "../config.ts"
-import { type Failure, usage } from "../invocation/Failure.ts"
+import { clause, type Failure, usage } from "../invocation/Failure.ts"
 import * as Database from "../stores/Database.ts"
 import * as Services from "../stores/Services.ts"
 import * as OwnModule from "../team/OwnModule.ts"
@@ -48,7 +48,7 @@ const fastOf = (
     const where = Option.isSome(input.fast) ? "--fast" : "serve.fast in the config"
     return usage(
       meant === undefined
-        ? `${where}: ${message} Or use a worker: ${ids.join(", ")}.`
+        ? `${where}: ${clause(message)} Or use a worker: ${ids.join(", ")}.`
         : `${where}: unknown worker or policy "${named}". Did you mean ${meant}?`
     )
   })

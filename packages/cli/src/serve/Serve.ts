@@ -276,13 +276,13 @@ const welcome = (
     "",
     `  curl ${url}/chat/completions${hasKeys ? ' -H "Authorization: Bearer $KEY"' : ""} -d '${question}'`,
     "",
-    `Clients of OpenAI's API: this base URL, ${hasKeys ? "a" : "any"} key, the model divisi. Others: divisi-fast, worker/<id>.`,
+    `In OpenAI clients, use this base URL, ${hasKeys ? "a" : "any"} key and the model divisi. Other models: divisi-fast, worker/<id>.`,
     hasKeys
       ? `Requests need an API key. List keys with: ${Hint.command("divisi key list", place)}`
       : `Without keys, only programs on this machine have access. Create a key with: ${Hint.command("divisi key make <name>", place)}`,
-    `Runs in the browser: ${new URL("/studio/", url)}`,
-    ...(isGym ? ["Real models: divisi serve --pool openai:gpt-5,ollama:qwen3:8b"] : []),
-    "Ctrl-C stops it."
+    `View runs in the browser: ${new URL("/studio/", url)}`,
+    ...(isGym ? ["Use real models: divisi serve --pool openai:gpt-5,ollama:qwen3:8b"] : []),
+    "Press Ctrl-C to stop."
   ].join("\n")
 }
 

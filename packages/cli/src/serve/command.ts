@@ -14,12 +14,13 @@ export const serve = Command.make("serve", flags, (input) =>
     paragraphs(
       "Start an OpenAI- and Anthropic-compatible endpoint for the team. Clients only need a new base URL.",
       "",
-      "Without a config or --pool, it serves the offline gym, a demo team. By default, it listens only on this machine. On Ctrl-C or SIGTERM, requests",
-      "in flight get 30 s to finish; a second signal ends the process at once. SIGHUP reloads the config. Suspended runs are",
-      "stored in a file and continue after a restart, except in the gym without --journal. Requires @divisi/server.",
+      "Without a config or --pool, it serves the offline gym, a demo team. By default, it listens only on this machine.",
+      "On Ctrl-C or SIGTERM, requests in flight get 30 s to finish; a second signal ends the process at once. SIGHUP",
+      "reloads the config. Suspended runs are stored in a file and continue after a restart, except in the gym without",
+      "--journal. Requires the package @divisi/server.",
       "",
-      "DIVISI_SECRET encrypts the state of suspended runs that clients store. DIVISI_ACCOUNTS sets the",
-      "file in which the spending of API keys is recorded."
+      "DIVISI_SECRET encrypts the state of suspended runs that clients store. DIVISI_ACCOUNTS sets the file in which the",
+      "spending of API keys is recorded."
     )
   ),
   Command.withExamples([

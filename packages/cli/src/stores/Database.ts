@@ -201,8 +201,12 @@ export const waiting = () => {
     onWait: ({ message }: { readonly message: string }) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         if (now - reportedAt < reportMillis) return
+        const isFirst = reportedAt < 0
         reportedAt = now
-        process.stderr.write(`divisi: ${message} Waiting up to ${startMillis / 1_000} s for it to start.\n`)
+        const text = isFirst
+          ? `${message} Waiting up to ${startMillis / 1_000} s for it to start.`
+          : "Still waiting for the database."
+        process.stderr.write(`divisi: ${text}\n`)
       })
   }
 }

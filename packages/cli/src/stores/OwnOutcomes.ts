@@ -218,7 +218,7 @@ export const head = (
     if (learned === undefined) {
       return yield* usage(
         named === undefined
-          ? "There is no trained head yet. Rate runs with `divisi rate`, and then run `divisi learn --head`."
+          ? "No classifier (head) has been trained yet. Rate runs with `divisi rate`, and then run `divisi learn --head`."
           : `Policy "head:${named}": the file does not exist. Create it with \`divisi pool train\`.`
       )
     }

@@ -235,7 +235,7 @@ export const studio = (input: Input): Effect.Effect<void, Failure> =>
           )
       })
       const { url } = yield* Effect.acquireRelease(listening, ({ close }) => Effect.promise(close))
-      write(input.json ? JSON.stringify({ event: "listening", url }) : `Studio: ${url}\nCtrl-C stops it.`)
+      write(input.json ? JSON.stringify({ event: "listening", url }) : `Studio: ${url}\nPress Ctrl-C to stop.`)
       return yield* Effect.onInterrupt(Effect.never, () => Effect.sync(() => void process.stderr.write("Stopped.\n")))
     })
   )

@@ -73,9 +73,19 @@ const byReference = (wrong: number): Check.Check => ({
 })
 
 /** Suggests a kind of check for a misspelt one. */
-const meantBy = (kind = "", rest: ReadonlyArray<string>): string => {
-  const meant = Nearest.nearest(kind, ["schema", "command", "grader"])
-  return meant === undefined ? "" : ` Did you mean ${[meant, ...rest].join(":")}?`
+const meantBy = (kind: string, rest: ReadonlyArray<string>, ids: ReadonlyArray<string>): string => {
+  const known = Nearest.nearest(kind, ["schema", "command", "grader"])
+  const meant = known === undefined ? Nearest.nearest(kind, ids) : [known, ...rest].join(":")
+  return meant === undefined ? "" : ` Did you mean ${meant}?`
+}
+
+/** Describes what is wrong with the definition of a check. */
+const problemOf = (name: string, ids: ReadonlyArray<string>): string => {
+  const [kind = "", ...rest] = name.split(":")
+  if (name === "") return "the definition of the check is missing."
+  if (kind === "schema") return "the file of the schema is missing."
+  if (kind === "command") return "the command is missing."
+  return `unknown check "${name}".${meantBy(kind, rest, ids)}`
 }
 
 /**
@@ -95,9 +105,10 @@ export const named = (
   const value = rest.join(":")
   if (kind === "schema" && value !== "") return bySchema(whose, value)
   if (kind === "command" && value !== "") return Effect.succeed(byCommand(value))
+  const ids = WorkerPool.ids(pool)
   return Effect.fail(
     usage(
-      `${whose}: ${name === "" ? "the definition of the check is missing" : `unknown check "${name}"`}.${meantBy(kind, rest)} Use schema:<file>, command:<command>, grader, or a worker as a judge: ${WorkerPool.ids(pool).join(", ")}.`
+      `${whose}: ${problemOf(name, ids)} Use schema:<file>, command:<command>, grader, or a worker as a judge: ${ids.join(", ")}.`
     )
   )
 }

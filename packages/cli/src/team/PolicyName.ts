@@ -141,7 +141,7 @@ const trained = (
     const { TrainedConductor } = yield* LocalModels.loaded
     const named = LocalModels.named(name.slice("llamacpp:".length))
     const form = yield* Effect.mapError(TrainedConductor.form(named.model, LocalModels.downloading()), ({ message }) =>
-      usage(`${name} cannot plan: ${message}`)
+      usage(`Cannot use ${name} as the planner. ${message}`)
     )
     if (form === undefined) return undefined
     const strangers = WorkerPool.ids(pool).filter((id) => !form.workers.includes(id))

@@ -12,7 +12,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import type { Config } from "../config.ts"
-import { type Failure, usage } from "../invocation/Failure.ts"
+import { clause, type Failure, usage } from "../invocation/Failure.ts"
 import * as KnownModels from "../vendors/KnownModels.ts"
 import { Threads } from "../vendors/LocalModels.ts"
 import * as Prices from "../vendors/Prices.ts"
@@ -60,11 +60,11 @@ export const choose = (pool: WorkerPool.WorkerPool, names: string): Result.Resul
 
 /** Describes why a selection of workers is invalid. Suggests the nearest name if a name is unknown. */
 const problemOf = ({ message, reason }: WorkerPool.WorkerPoolError): string => {
-  if (reason._tag === "Empty") return "--pool excludes all workers."
-  if (reason._tag !== "UnknownId") return `--pool: ${message}`
+  if (reason._tag === "Empty") return "--pool selects no worker."
+  if (reason._tag !== "UnknownId") return `--pool: ${clause(message)}`
   const meant = KnownModels.fullName(reason.id) ?? Nearest.nearest(reason.id, reason.known)
   return meant === undefined
-    ? `--pool: ${message} Models of vendors have the form vendor:model, such as openai:gpt-5.`
+    ? `--pool: ${clause(message)} Vendor models have the form vendor:model, such as openai:gpt-5.`
     : `--pool: unknown worker "${reason.id}". Did you mean ${meant}?`
 }
 
@@ -81,7 +81,7 @@ export const basePool = (config: Config): Effect.Effect<WorkerPool.WorkerPool, F
   }
   // Validates a pool again, since it may be hand-written.
   return Effect.mapError(Effect.fromResult(WorkerPool.make(isPool(pool) ? pool.workers : pool)), (error) =>
-    usage(`The pool of the config: ${error.message}`)
+    usage(`The config's pool is not valid: ${clause(error.message)}`)
   )
 }
 

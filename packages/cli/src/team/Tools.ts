@@ -54,7 +54,10 @@ const named = (
   const unknown = names.find((name) => !known.some((tool) => means(name, tool)))
   if (unknown === undefined) return Effect.succeed(tools.filter((tool) => names.some((name) => means(name, tool.name))))
   const meant = Nearest.nearest(unknown, known)
-  const there = known.length === 0 ? "No tools are configured." : `Available: ${known.join(", ")}.`
+  const there =
+    known.length === 0
+      ? "No tools are configured. Add some with --mcp, or with tools or mcpServers in the config."
+      : `Available: ${known.join(", ")}.`
   return Effect.fail(
     usage(`${flag}: unknown tool "${unknown}".${meant === undefined ? ` ${there}` : ` Did you mean ${meant}?`}`)
   )

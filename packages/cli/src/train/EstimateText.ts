@@ -21,16 +21,17 @@ const phaseText = (phase: PhaseConfig): string =>
     : `${clean(phase.name)}: ${phase.steps} steps of ${phase.batch} examples`
 
 const costLines = ({ costUsd, unpriced }: Estimate.Estimate, isPlay: boolean): ReadonlyArray<string> => {
-  const cost = (usd: number) => Format.cost(usd, isPlay)
+  const cost = (usd: Estimate.Range, isPlay: boolean) =>
+    `${range(usd, (value) => Format.cost(value))}${isPlay ? " play money" : ""}`
   const rest = unpriced.reduce((sum, { share }) => sum + share, 0)
   const workers =
     rest > 0.999
       ? "unknown"
-      : `${range(costUsd.workers, cost)}${rest > 0 ? ` for ${Math.round(100 * (1 - rest))} % of the calls; the others have no price` : ""}`
-  const engine = costUsd.engine === undefined ? "unknown" : range(costUsd.engine, (usd) => Format.cost(usd))
+      : `${cost(costUsd.workers, isPlay)}${rest > 0 ? ` for ${Math.round(100 * (1 - rest))}% of the calls; the others have no price` : ""}`
+  const engine = costUsd.engine === undefined ? "unknown" : cost(costUsd.engine, false)
   const isWhole = rest === 0 && costUsd.engine !== undefined
   return [
-    `cost       ${isWhole ? range(costUsd.total, isPlay && (costUsd.engine?.high ?? 0) === 0 ? cost : (usd) => Format.cost(usd)) : "incomplete: see below"}`,
+    `cost       ${isWhole ? cost(costUsd.total, isPlay && (costUsd.engine?.high ?? 0) === 0) : "incomplete: see below"}`,
     `  workers  ${workers}`,
     `  engine   ${engine}`
   ]
@@ -44,7 +45,7 @@ const stopLines = (
   stopped === 0 || settings.maxCostUsd === undefined
     ? []
     : [
-        `limit      ${Format.cost(settings.maxCostUsd, isPlay)}: reached in ${Math.round(100 * stopped)} % of the simulations, after ${range(iterations, round)} of ${plannedIterations} iterations`
+        `limit      ${Format.cost(settings.maxCostUsd, isPlay)}: reached in ${Math.round(100 * stopped)}% of the simulations, after ${range(iterations, round)} of ${plannedIterations} iterations`
       ]
 
 /** Formats a duration. Durations over a day are shown without minutes. */
@@ -71,6 +72,6 @@ export const lines = (
   `tokens     workers: ${range(estimate.workerTokens.input, round)} in, ${range(estimate.workerTokens.output, round)} out`,
   `           engine: ${range(estimate.engineTokens.sampled, round)} sampled, ${range(estimate.engineTokens.trained, round)} trained on`,
   "",
-  "Ranges cover 90 % of the simulations. Cached answers and retries are not modelled.",
+  "Ranges cover 90% of the simulations. Cached answers and retries are not modelled.",
   ...estimate.missing
 ]

@@ -110,7 +110,7 @@ export const prepare = (
     const training = Effect.isEffect(made.training) ? yield* Effect.mapError(made.training, explain) : made.training
     const missing = parts.find((part) => training?.[part] === undefined)
     if (missing !== undefined) {
-      return yield* usage(`The recipe ${asked.recipe} must return \`${missing}\`.`)
+      return yield* usage(`The function of the recipe ${asked.recipe} returns no \`${missing}\`.`)
     }
     yield* Effect.try({
       try: () => Options.check(`The recipe ${asked.recipe}`, training, table),

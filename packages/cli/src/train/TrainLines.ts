@@ -11,7 +11,7 @@ import { collapse, left, shares, type TrainView } from "./TrainView.ts"
 // Words
 // -------------------------------------------------------------------------------------------------------------------
 
-const percent = (share: number): string => `${Math.round(100 * share)} %`
+const percent = (share: number): string => `${Math.round(100 * share)}%`
 
 const number = (value: number): string => (value === 0 ? "0" : String(Number(value.toPrecision(3))))
 
@@ -220,7 +220,7 @@ export const ending = (view: TrainView): ReadonlyArray<string> => {
     return [...phases, `Ended without learning: ${done}. ${report}`]
   }
   return [
-    `Stopped by the limit of ${Format.cost(ending.limitUsd, isPlay(view))} after ${iteration} of ${iterations} iterations.`,
+    `Stopped at the cost limit of ${Format.cost(ending.limitUsd, isPlay(view))} after ${iteration} of ${iterations} iterations.`,
     `Resume with \`divisi train resume ${quoted(folder)} --max-cost <more>\`. ${report}`
   ]
 }

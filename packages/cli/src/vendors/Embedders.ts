@@ -43,7 +43,7 @@ export const named = (
     const reference = Vendor.parse(name)
     if (reference === undefined) {
       return yield* usage(
-        `${by}: ${name} is not a model name. Use vendor:model, such as openai:text-embedding-3-small.`
+        `${by}: "${name}" is not a model name. Use vendor:model, such as openai:text-embedding-3-small.`
       )
     }
     if (isOffline && reference.vendor !== "llamacpp") {

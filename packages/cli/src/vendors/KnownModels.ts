@@ -82,7 +82,7 @@ const families: ReadonlyArray<Family> = [
   { models: /qwen/, description: "General: mathematics, code, Chinese and many other languages." },
   { models: /gemma|phi|smol/, description: "Small and fast: short questions, arithmetic, summaries." },
   { models: /mistral|mixtral|ministral/, description: "General knowledge, writing, European languages." },
-  { models: /llama/, description: "General knowledge, writing, conversation." }
+  { models: /(?<!^o)llama(?!cpp|-server)/, description: "General knowledge, writing, conversation." }
 ]
 
 /** Returns the model name without a vendor prefix, which hosts of several vendors' models add. */

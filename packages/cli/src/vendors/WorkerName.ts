@@ -45,10 +45,10 @@ export const hasVendor = (name: string): Effect.Effect<boolean> => {
 const problemOf = (name: string, environment: Environment): string | undefined => {
   const reference = Vendor.parse(name)
   if (reference === undefined) {
-    return `${name} is not a model name. Use vendor:model, such as ${KnownModels.fullName(name) ?? "openai:gpt-5"}.`
+    return `"${name}" is not a model name. Use vendor:model, such as ${KnownModels.fullName(name) ?? "openai:gpt-5"}.`
   }
   if (paperSetting(name) !== undefined) return undefined
-  if (reference.vendor === paper) return `${name} is not a setting of the paper. Use controlled or unconstrained.`
+  if (reference.vendor === paper) return `Unknown pool "${name}". Use paper:controlled or paper:unconstrained.`
   const problem = Vendor.problemOf(vendors, reference, environment)
   if (problem === undefined) return undefined
   const meant = problem.type === "vendor" ? Nearest.nearest(problem.vendor, vendorNames) : undefined

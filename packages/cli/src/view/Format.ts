@@ -9,9 +9,9 @@ export const duration = (millis: number): string => {
 }
 
 /**
- * Formats a cost in USD with at least two significant digits: `$0`, `$0.000012`, `$1.25`; `play $1.25` for play money.
+ * Formats a cost in USD with at least two significant digits: `$0`, `$0.000012`, `$1.25`; `$1.25 play money` for play money.
  */
-export const cost = (usd: number, isPlay = false): string => (isPlay ? `play ${dollars(usd)}` : dollars(usd))
+export const cost = (usd: number, isPlay = false): string => (isPlay ? `${dollars(usd)} play money` : dollars(usd))
 
 const dollars = (usd: number): string => {
   if (usd === 0) return "$0"

@@ -22,7 +22,7 @@ export const resultOf = (reader: Reader, line: string): string => {
     completion = undefined
   }
   if (typeof completion !== "string") {
-    const message = "This line of the input is not a JSON string."
+    const message = "This input line is not a JSON string."
     return JSON.stringify({ ok: false, error: { line: 1, column: 1, message } })
   }
   const reading = reader(completion)

@@ -133,7 +133,7 @@ const knownOf = (pool: ReadonlyArray<Worker>, records: ReadonlyArray<PublicRecor
 // Choosing
 // -------------------------------------------------------------------------------------------------------------------
 
-const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
+const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
 
 const measuredText = ({ ids, record }: Known, one: Measured): string =>
   `${ids[one.worker]} answered ${percent(one.mean)} ± ${(100 * one.standardError).toFixed(1)} of ${one.questions} questions of ${record!.name} correctly (${record!.repository}, read ${record!.date})`

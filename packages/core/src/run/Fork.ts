@@ -218,7 +218,7 @@ const cutAt = (
   const recorded = round.workflow
   const isNestedRun = (recorded.steps[at.step]?.worker ?? 0) >= transcript.pool.length
   if (isWhole && answer !== undefined && !isNestedRun && Object.keys(of.change ?? {}).length > 0)
-    return wrong(`Step ${at.step} gets the supplied answer and calls no worker, so its changes would have no effect.`)
+    return wrong(`With an answer, step ${at.step} calls no worker, so other changes to it have no effect.`)
   const workflow = isWhole ? changed(transcript, recorded, of, ids) : Result.succeed(recorded)
   if (Result.isFailure(workflow)) return Result.fail(workflow.failure)
   const planned = workflow.success.steps

@@ -147,7 +147,7 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
     const reservedText = reserved === undefined ? "" : ` and ${show(reserved)} reserved for the answering step`
     return needed === undefined
       ? `The cost limit of ${show(allowed)} cannot be enforced, because ${worker === undefined ? "a worker" : `worker "${worker}"`} has no known price. Set \`pricing\`, or \`free\` if it costs nothing.`
-      : `The next call needs ${limit === "calls" ? "" : "up to "}${show(needed)}, but the ${limitNames[limit]} limit is ${show(allowed)} with ${show(spent)} spent${reservedText}. Raise the limit${limit === "calls" ? "." : ", or lower --max-output-tokens (worker.maxOutputTokens)."}`
+      : `The next call could take ${show(needed)}, but the ${limitNames[limit]} limit is ${show(allowed)} with ${show(spent)} spent${reservedText}. Raise the limit${limit === "calls" ? "." : ", or lower --max-output-tokens (worker.maxOutputTokens)."}`
   }
 }
 

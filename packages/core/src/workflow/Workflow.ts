@@ -181,7 +181,7 @@ export type WorkflowErrorReason =
   /** A field that extends the paper's format has an invalid value. */
   | { readonly _tag: "WrongField"; readonly step: number; readonly field: string; readonly detail: string }
 
-const range = (count: number) => (count === 1 ? "only 0 exists" : `0 to ${count - 1} exist`)
+const range = (count: number) => (count === 1 ? "use 0" : `use 0 to ${count - 1}`)
 
 const describe = (reason: WorkflowErrorReason): string => {
   switch (reason._tag) {
@@ -337,7 +337,7 @@ export const byOrdinals = (workflow: WorkflowInput, ids: ReadonlyArray<string>):
  *
  * const plan = { steps: [{ worker: 7, subtask: "Solve it.", access: [] }] }
  * const checked = Workflow.check(plan, { poolSize: 3 })
- * Result.isFailure(checked) && checked.failure.message // => "Step 0: worker 7 does not exist; 0 to 2 exist."
+ * Result.isFailure(checked) && checked.failure.message // => "Step 0: worker 7 does not exist; use 0 to 2."
  * ```
  */
 export const check = (workflow: Workflow, rules: Rules): Result.Result<Workflow, WorkflowError> => {

@@ -223,9 +223,9 @@ const problemOf = ({ name, number, worker }: Named, row: Row | undefined): strin
     const meant = Nearest.nearest(name, names)
     return `does not exist.${meant === undefined ? "" : ` Did you mean ${meant}?`} Available: ${names.join(", ")}.`
   }
-  if (number !== undefined && row.number === undefined) return `takes no number: write "${name}".`
-  if (number !== undefined && number < 1) return `needs at least 1 for its ${row.number!.meaning}.`
-  return worker !== undefined && !row.takesWorker ? `takes no worker: write "${name}".` : undefined
+  if (number !== undefined && row.number === undefined) return `does not accept a number. Use "${name}".`
+  if (number !== undefined && number < 1) return `is not valid: its number (${row.number!.meaning}) must be at least 1.`
+  return worker !== undefined && !row.takesWorker ? `does not accept a worker. Use "${name}".` : undefined
 }
 
 const readOne = (text: string): Result.Result<Named, BaselineError> => {

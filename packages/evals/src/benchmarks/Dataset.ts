@@ -64,9 +64,9 @@ export class DatasetError extends Data.TaggedError("DatasetError")<{
       "not-found": "Check the path",
       gated: "Accept its terms on the Hugging Face Hub, and set a token (HF_TOKEN)",
       network:
-        "Check the connection, or download the file yourself and pass it (`divisi eval --benchmark NAME=FILE`, `files` of `Benchmark.load`)",
+        "Check the connection, or download the file and pass it with --benchmark <name>=<file> (in code: the option `files` of `Benchmark.load`)",
       checksum: "Delete it and download it again, or pass the checksum of this revision",
-      format: "Check that this is the file that the benchmark expects",
+      format: "Check the format of the file",
       reader: "Install it: `npm install hyparquet hyparquet-compressors`"
     }[this.reason]
     return `Cannot read ${this.source}: ${this.detail}. ${todo}.`

@@ -245,7 +245,7 @@ export const make = (observations: ReadonlyArray<Observation>): Profiles => {
 const fewest = 3
 const least = 0.1
 
-const percent = (value: number): string => `${Math.round(100 * value)} %`
+const percent = (value: number): string => `${Math.round(100 * value)}%`
 
 const kindList = (kinds: WorkerProfile["kinds"]): string =>
   kinds.map(({ kind, rate }) => `${kind} (${percent(rate.estimate)} of ${rate.samples})`).join(", ")

@@ -216,10 +216,9 @@ const check = (questions: ReadonlyArray<Question>, workers: ReadonlyArray<string
   if (split === "kind" && kinds.size < 2) {
     return fail("A split by kind needs questions of at least two kinds.")
   }
-  if (workers.length < 2)
-    return fail("There is nothing to compare: at least two workers must have answered the same questions.")
+  if (workers.length < 2) return fail("at least two workers must have answered the same questions.")
   return questions.length < 10
-    ? fail(`Only ${questions.length} questions were answered by all workers; at least 10 are needed.`)
+    ? fail(`all workers must have answered the same 10 questions or more, and they have answered ${questions.length}.`)
     : Effect.void
 }
 

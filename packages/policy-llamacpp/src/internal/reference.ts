@@ -25,8 +25,7 @@ const hasOddSegment = (file: string): boolean =>
 const huggingFace = (text: string, endpoint: string): Reference => {
   const [reference = "", revision = "main"] = text.slice("hf:".length).split("#")
   const [owner, repository, ...file] = reference.split("/")
-  if (!owner || !repository || file.length === 0)
-    throw wrong(text, "the reference does not name a file in a repository")
+  if (!owner || !repository || file.length === 0) throw wrong(text, "it does not name a file in a repository")
   if (hasOddSegment(`${reference}/${revision}`)) throw wrong(text, "the reference has an empty or invalid part")
   if (!reference.endsWith(".gguf")) throw wrong(text, "the file is not a .gguf file")
   const place = path.join(owner, repository, ...(revision === "main" ? [] : [`@${revision}`]), ...file)
@@ -69,7 +68,7 @@ export const parse = (text: string, endpoint: string): Reference => {
   if (source.startsWith("hf:")) return huggingFace(source, endpoint)
   if (/^https?:\/\//.test(source)) return address(source)
   if (/\.gguf$/i.test(source) || /[/\\]/.test(source)) return { type: "file", path: path.resolve(source) }
-  throw wrong(text, "the model is unknown")
+  throw wrong(text, "it is not a known model")
 }
 
 const part = /-(\d{5})-of-(\d{5})\.gguf$/

@@ -307,7 +307,12 @@ export const read = (file: string): Effect.Effect<Head | undefined, HeadError> =
       }),
       (value) => Effect.fromResult(parse(value))
     )
-  }).pipe(Effect.mapError(({ detail }) => new HeadError({ detail: `${file} cannot be used: ${detail}` })))
+  }).pipe(
+    Effect.mapError(
+      ({ detail }) =>
+        new HeadError({ detail: `Cannot use the classifier ${file}: ${detail.replace(/\.?$/, ".")} Train it again.` })
+    )
+  )
 
 /** Writes a head to a file atomically. */
 export const write = (file: string, head: Head): Effect.Effect<void, HeadError> =>

@@ -143,7 +143,7 @@ const readQuote = (reader: Reader, at: number, delimiter: Delimiter): 0 | 1 | 3 
   const { forgiving, text } = reader
   if (delimiter.triple) return text[at + 1] === text[at] && text[at + 2] === text[at] ? 3 : 0
   if (!forgiving || endsString(reader, at)) return 1
-  if (text[at - 1] === "[") return unclosed(reader, delimiter.open, delimiter, "a string that swallows a list")
+  if (text[at - 1] === "[") return unclosed(reader, delimiter.open, delimiter, "the next list")
   reader.notes.add("Read an unescaped quote as part of a string.")
   return 0
 }
@@ -153,7 +153,7 @@ const readBreak = (reader: Reader, at: number, delimiter: Delimiter): Failure | 
   reader.at = afterLineBreak(reader.text, at)
   if (delimiter.triple) return undefined
   if (!reader.forgiving) return unclosed(reader, at, delimiter)
-  if (reader.isHead(reader.at)) return unclosed(reader, delimiter.open, delimiter, "a string that swallows a list")
+  if (reader.isHead(reader.at)) return unclosed(reader, delimiter.open, delimiter, "the next list")
   reader.notes.add("Read a line break as part of a string.")
   return undefined
 }

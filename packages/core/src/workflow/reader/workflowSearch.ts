@@ -184,7 +184,7 @@ const explain = (text: string, found: ReadonlyArray<Found>, unreadable: Unreadab
   return {
     type: "failure",
     at: found.at(-1)?.end ?? text.length,
-    found: found.length === 0 ? "none of the three lists" : `no ${missing[0]}`,
+    found: found.length === 0 ? "no list" : `no ${missing[0]}`,
     expected: `${missing[0]} = [...]`
   }
 }
