@@ -277,8 +277,8 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/run/Recording.ts",
     edits: [
       {
-        from: "Deferred.await(current), () => reach(length))",
-        to: "Effect.sync(() => (written = length)), () => reach(length))"
+        from: "Deferred.await(current), () => reach(length, next))",
+        to: "Effect.sync(() => (written = length)), () => reach(length, next))"
       }
     ]
   },

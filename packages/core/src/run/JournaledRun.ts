@@ -1,4 +1,5 @@
 /** Starts, resumes and joins runs that are stored in a journal. */
+import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -173,22 +174,23 @@ export const begin: (journal: Journal.Journal, run: Started) => Effect.Effect<Be
     Deferred.doneUnsafe(done, Exit.succeed(result))
     return result
   }
-  const opened = yield* Effect.onError(Effect.result(Recording.open(journal, runId, run)), (cause) =>
+  const opened = yield* Effect.exit(Recording.open(journal, runId, run))
+  if (Exit.isFailure(opened)) {
+    const error = Cause.findError(opened.cause)
+    if (Result.isSuccess(error)) return { _tag: "Over", result: finish(unusable(runId, error.success)) }
     // Fibers that joined the run would otherwise wait forever.
-    Effect.sync(() => {
-      runs.delete(runId)
-      Deferred.doneUnsafe(done, Exit.failCause(cause))
-    })
-  )
-  if (Result.isFailure(opened)) return { _tag: "Over", result: finish(unusable(runId, opened.failure)) }
-  if (opened.success._tag === "Ended") {
-    const { events } = opened.success
+    runs.delete(runId)
+    Deferred.doneUnsafe(done, Exit.failCause(error.failure))
+    return yield* Effect.failCause(error.failure)
+  }
+  if (opened.value._tag === "Ended") {
+    const { events } = opened.value
     const refused = refusalBy(run, events, comparedWith(run, events))
     if (refused !== undefined) return { _tag: "Over", result: finish(unusable(runId, refused)) }
     for (const event of events) listener?.(event)
     return { _tag: "Over", result: finish(resultOf(runId, events)) }
   }
-  const { before, recording } = opened.success
+  const { before, recording } = opened.value
   const refused = before && refusalOf(before, results)
   if (refused !== undefined) {
     yield* recording.end

@@ -65,8 +65,11 @@ export interface Recording {
   readonly slot: (run: string, round: number, by: string, asked: string, isNew: boolean) => Slot
   /** Returns a caller's recorded calls in a round. Undefined for a new run. */
   readonly recalled: ((run: string, round: number, by: string) => RecalledCalls) | undefined
-  /** Writes an intent when it is called, and waits until it is durable. Dies if the journal fails. */
-  readonly intend: (entry: Extract<Journal.CallEntry, { readonly type: "intent" }>) => Effect.Effect<void>
+  /** Writes an intent when it is called, and waits until it is durable. If the journal fails, calls `halt` and dies. */
+  readonly intend: (
+    entry: Extract<Journal.CallEntry, { readonly type: "intent" }>,
+    halt: () => void
+  ) => Effect.Effect<void>
   /** Waits until all entries written up to now are durable. Dies if the journal fails. */
   readonly saved: Effect.Effect<void>
   /** Writes an entry without waiting. It becomes durable before any later intent. */
@@ -367,7 +370,9 @@ const writing = (
   let failed: Journal.Batch | undefined
 
   const writeNotes = () => {
-    if (isNoted && current === undefined && broken === undefined) Effect.runForkWith(context)(Effect.suspend(flush))
+    if (isNoted && current === undefined && broken === undefined) {
+      Effect.runForkWith(context)(Effect.suspend(() => flush(() => Effect.void)))
+    }
   }
 
   /** Appends all entries pending at this moment as one batch. */
@@ -399,14 +404,14 @@ const writing = (
     })
   )
 
-  /** Waits until the given number of entries has been written. */
-  const reach = (length: number): Effect.Effect<void> =>
+  /** Waits until the given number of entries has been written or the journal has failed, and then continues. */
+  const reach = (length: number, next: () => Effect.Effect<void>): Effect.Effect<void> =>
     broken !== undefined || written >= length
-      ? Effect.void
-      : Effect.flatMap(current === undefined ? write : Deferred.await(current), () => reach(length))
+      ? next()
+      : Effect.flatMap(current === undefined ? write : Deferred.await(current), () => reach(length, next))
 
-  /** Writes all entries that are pending when it is called. */
-  const flush = (): Effect.Effect<void> => reach(taken + waiting.length)
+  /** Writes all entries that are pending when it is called, and then continues. */
+  const flush = (next: () => Effect.Effect<void>): Effect.Effect<void> => reach(taken + waiting.length, next)
 
   /** Schedules a write for entries that no fiber is waiting for. The current fiber may write them earlier. */
   const soon = () => {
@@ -587,11 +592,12 @@ export const open = Effect.fnUntraced(function* (
     return options.listener?.({ ...rest, ending: "failed", detail: error.message })
   }
 
-  const unbroken = () => {
+  const unbroken = (halt?: () => void) => {
     const error = writer.broken()
-    return error === undefined ? Effect.void : Effect.die(error)
+    if (error === undefined) return Effect.void
+    halt?.()
+    return Effect.die(error)
   }
-  const saved = () => Effect.flatMap(writer.flush(), unbroken)
 
   const recording: Recording = {
     tools: past.begun?.tools ?? options.tools,
@@ -614,10 +620,11 @@ export const open = Effect.fnUntraced(function* (
             has: (asked, isNext) => claiming.has(place, fingerprint(asked), isNext)
           }
         },
-    intend: (entry) => {
+    intend: (entry, halt) => {
+      const checked = () => unbroken(halt)
       const add = () => {
         writer.add(entry)
-        return saved()
+        return writer.flush(checked)
       }
       const written =
         admit === undefined
@@ -629,9 +636,9 @@ export const open = Effect.fnUntraced(function* (
       if (confirm === undefined) return written
       const { attempt, call } = entry
       const confirmed = () => passed(() => confirm(run, `${call}/${attempt}`))
-      return Effect.flatMap(Effect.flatMap(written, confirmed), unbroken)
+      return Effect.flatMap(Effect.flatMap(written, confirmed), checked)
     },
-    saved: Effect.suspend(saved),
+    saved: Effect.suspend(() => writer.flush(unbroken)),
     note: (entry) => {
       writer.add(entry)
       writer.soon()
@@ -674,7 +681,7 @@ export const open = Effect.fnUntraced(function* (
         if (finished?.type === "run-finished") tellEnd(finished)
         return release(journal, run, claim.epoch, writer.unwritten())
       }
-      return Effect.flatMap(writer.flush(), released)
+      return writer.flush(released)
     })
   }
   return { _tag: "Going", recording, before }

@@ -35,13 +35,10 @@ const intend = (
       recording.note(entry)
       return Effect.void
     }
-    return Effect.catchCause(recording.intend(entry), (cause) => {
-      if (recording.broken() !== undefined) {
-        received.isHalted = true
-        // The journal may have the intent, although the call is not sent.
-        recording.note({ type: "withdrawn", call, attempt })
-      }
-      return Effect.failCause(cause)
+    return recording.intend(entry, () => {
+      received.isHalted = true
+      // The journal may have the intent, although the call is not sent.
+      recording.note({ type: "withdrawn", call, attempt })
     })
   })
 

@@ -46,14 +46,19 @@ export const identityOf = ({
   keyOf(worker, { ...request, messages: [], tools: undefined }, sample) +
   request.messages.map(turn === 0 ? digestOf : cachedDigestOf).join()
 
-const isNested = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && Object.keys(value).length > 0
+/** Whether a request contains no objects besides its messages, which are empty. */
+const isFlat = (request: WorkerRequest): boolean => {
+  for (const name in request) {
+    if (name !== "messages" && typeof request[name as keyof WorkerRequest] === "object") return false
+  }
+  return true
+}
 
 /** Returns the cache key of a call. For most calls, it is written without sorting the names of each object. */
 const keyOf = (worker: Worker, request: WorkerRequest, sample: number): string => {
   const { seed, temperature } = request
   const isPlain = worker.settings === undefined && seed === undefined && temperature === undefined
-  return isPlain && !Object.values(request).some(isNested)
+  return isPlain && isFlat(request)
     ? JSON.stringify([worker.id, request, sample], Object.keys(request).sort())
     : key(worker, request, sample)
 }
