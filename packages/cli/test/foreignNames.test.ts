@@ -16,49 +16,69 @@ import * as Cli from "../src/Cli.ts"
 import * as ConfigSchema from "../src/config/ConfigSchema.ts"
 
 const flags: Readonly<Record<string, string>> = {
-  "--pool": "model models workers agents llm provider",
+  "--pool": "model models workers agents llm provider editor-model weak-model fallback-model",
   "--policy": "planner router strategy process",
   "--max-cost": "budget max-budget max-price max-budget-usd",
   "--max-output-tokens": "max-tokens max-completion-tokens",
-  "--file": "input input-file prompt-file",
-  "--json": "format output-format stream-json",
+  "--file": "input input-file prompt-file message-file read fragment attachment",
+  "--json": "format output-format stream-json ndjson jsonl",
   "--transcript": "output save out",
   "--mcp": "mcp-config mcp-server",
   "--no-tools": "disable-tools",
-  "--tool": "allowed-tools functions",
-  "--approve": "yes allow auto-approve",
+  "--tool": "allowed-tools functions toolset",
+  "--approve": "yes allow auto-approve yes-always tools-approve dangerously-skip-permissions",
   "--approve-plans": "confirm interactive",
-  "--run-id": "session session-id thread-id",
-  "--durable": "persist save-run"
+  "--run-id": "session session-id thread-id conversation cid",
+  "--durable": "persist save-run checkpoint",
+  "--timeout": "deadline max-time time-limit request-timeout",
+  "--cache": "cache-prompts use-cache",
+  "--recursion": "max-rounds",
+  "--quiet": "silent print extract",
+  "--threads": "num-threads n-threads",
+  "--silence": "idle-timeout stream-timeout",
+  "--reassign": "fallback fallbacks",
+  "--check": "guardrail test-cmd lint-cmd"
 }
 
 const subcommands: Readonly<Record<string, string>> = {
   run: "ask exec query prompt complete generate answer start kickoff",
-  runs: "list ls history logs sessions threads traces resume",
+  runs: "list ls history logs sessions threads traces resume conversations transcripts",
   serve: "server proxy dev up api listen gateway",
   studio: "ui playground dashboard web view",
   init: "new create setup configure config scaffold",
-  models: "model pull download",
+  models: "model pull download show ps",
   eval: "test evaluate evals",
   train: "finetune fine-tune compile optimize",
   key: "keys auth login token",
   pool: "workers agents team",
   rate: "feedback",
-  doctor: "check info status"
+  doctor: "check info status diagnose health env",
+  chat: "repl shell tui interactive",
+  replay: "play",
+  provider: "plugin plugins",
+  workflow: "plan graph",
+  bench: "benchmark"
 }
 
 const settings: Readonly<Record<string, string>> = {
   pool: "models workers agents model modelList llm",
-  policy: "planner router strategy",
+  policy: "planner router strategy routing_strategy router_settings",
   mcpServers: "mcp mcp_servers",
   "budget.costUsd": "maxCost max_budget",
-  "budget.durationMillis": "timeout",
+  "budget.durationMillis": "timeout request_timeout",
   "worker.temperature": "temperature",
   "worker.maxOutputTokens": "maxTokens",
   "retry.maxAttempts": "maxRetries num_retries",
   prices: "pricing",
-  "serve.aliases": "aliases modelAliases",
-  "serve.origins": "cors"
+  "serve.aliases": "aliases modelAliases model_group_alias",
+  "serve.origins": "cors",
+  limits: "rpm tpm rate_limits",
+  reassign: "fallbacks default_fallbacks context_window_fallbacks",
+  cache: "cache_params",
+  unsupported: "drop_params",
+  "serve.database": "database_url",
+  checks: "guardrails",
+  "worker.reasoning": "reasoning_effort thinking"
 }
 
 const rowsOf = (habits: Readonly<Record<string, string>>) =>

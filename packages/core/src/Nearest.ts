@@ -29,7 +29,7 @@ const bare = (word: string): string => word.toLowerCase().replaceAll(/[^\p{L}\p{
 
 /**
  * Looks a name up in a table of names used by other libraries, regardless of case and separators. Without an equal name,
- * a known word that is close decides, and then the longest name that it begins with.
+ * a known word that is close decides, and then the longest name that it begins with, or ends with.
  */
 export const aliasOf = (
   name: string,
@@ -37,9 +37,13 @@ export const aliasOf = (
   meant: string | undefined
 ): string | undefined => {
   const word = bare(name.slice(0, 64))
-  const [alias = ""] = Object.keys(called)
-    .filter((one) => word.startsWith(bare(one)))
-    .sort((one, other) => other.length - one.length)
+  const singular = word.replace(/s$/, "")
+  const known = Object.keys(called).sort((one, other) => other.length - one.length)
+  // Short names end too many words: `id`, `fn`.
+  const alias =
+    known.find((one) => word.startsWith(bare(one))) ??
+    known.find((one) => one.length > 4 && singular.endsWith(bare(one))) ??
+    ""
   return meant !== undefined && bare(alias) !== word ? undefined : called[alias]
 }
 

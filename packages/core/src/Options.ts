@@ -260,7 +260,7 @@ export const table = (shape: Shape, notes: Notes = {}): Table => ({ kind: "table
 
 /**
  * Returns aliases for a {@link Table} from lists of names: each option with the names that other libraries use for it,
- * separated by spaces. Each also stands for longer names that begin with it: `model` for `modelName`.
+ * separated by spaces. Each also stands for longer names that begin or end with it: `model` for `modelName`.
  */
 export const aliases = (names: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Options from "../Options.ts"
 import type * as Conductor from "../run/Conductor.ts"
 import { withJournaledRun } from "../run/journaled.ts"
-import { checkOptions } from "./options.ts"
+import { refusalOf } from "./options.ts"
 import { type ConductOptions, type ConductResult, conducted } from "./runs.ts"
 
 /**
@@ -70,7 +70,7 @@ const ownOptions = {
  * ```
  */
 export const fork = async <A = unknown>(given: ForkOptions<A>): Promise<ConductResult<A>> => {
-  checkOptions("fork", given, ownOptions)
+  await refusalOf("fork", given, ownOptions)
   const { answer, at, change, forkId = crypto.randomUUID(), plan, runId, transcript, ...options } = given
   if (transcript === undefined && (runId === undefined || options.journal === undefined)) {
     throw new Options.OptionsError({

@@ -82,37 +82,7 @@ const shape = {
   journal: Options.madeBy("a journal from openJournal()", "append")
 } satisfies Options.ShapeOf<ConductOptions>
 
-/** Option names used by other libraries, by the names used here. */
-const called = Options.aliases({
-  question: "prompt userPrompt input query task text content goal",
-  "question: { messages }": "message history chatHistory",
-  "question: { question, system }": "system instruction developer",
-  pool: "model worker agent participant member team llm deployment",
-  policy: "planner router strategy process workflow graph orchestrator manager speaker",
-  output: "schema output response structuredOutput experimentalOutput textFormat",
-  budget: "maxBudget limits usageLimits",
-  "budget: { durationMillis }": "timeout requestTimeout maxDuration maxExecution",
-  "budget: { costUsd }": "maxCost maxPrice maxBudgetUsd",
-  "worker: { maxOutputTokens }": "maxTokens maxOutput maxCompletion",
-  "worker: { temperature }": "temperature",
-  "worker: { reasoning }": "reasoning effort thinking",
-  "retry: { maxAttempts }": "maxRetries numRetries retries",
-  maxToolRounds: "stopWhen maxTurns maxIter maxRound maxTool recursionLimit",
-  signal: "abort cancellation",
-  tools: "function toolkit toolset",
-  toolChoice: "functionCall",
-  onEvent: "onChunk onToken onStep onFinish onError onProgress stepCallback taskCallback callback hooks verbose",
-  "streamAnswer instead of conduct": "stream",
-  approve: "human interruptOn",
-  approvePlan: "interruptBefore",
-  cache: "caching cacheControl",
-  telemetry: "experimentalTelemetry tracer tracing",
-  journal: "checkpoint store persist",
-  runId: "id name thread session conversation",
-  "openai(model, { apiKey, … }) in pool": "apiKey baseURL header"
-})
-
-const table = Options.table(shape, { required: ["question", "pool"], called, rules: settingsRules })
+const table = Options.table(shape, { required: ["question", "pool"], rules: settingsRules })
 
 /** Options of functions that read the question from a record. */
 const recordedTable: Options.Table = { ...table, required: ["pool"] }
@@ -132,16 +102,17 @@ const problemOfRoles = (question: Task.Input): string | undefined => {
     : undefined
 }
 
+type Given = Omit<ConductOptions, "question"> & Partial<Pick<ConductOptions, "question">>
+
+const tableOf = (own: Options.Shape | undefined): Options.Table =>
+  own === undefined ? table : { ...recordedTable, shape: { ...shape, ...own } }
+
 /**
  * Throws an `OptionsError` if the options are invalid. `what` is the function that the caller used, and `own` has the
  * options that it takes and validates in addition, for suggestions.
  */
-export const checkOptions = (
-  what: string,
-  options: Omit<ConductOptions, "question"> & Partial<Pick<ConductOptions, "question">>,
-  own?: Options.Shape
-): void => {
-  Options.check(what, options, own ? { ...recordedTable, shape: { ...shape, ...own } } : table)
+const check = (what: string, options: Given, own: Options.Shape | undefined): void => {
+  Options.check(what, options, tableOf(own))
   const { output, question, resume } = options
   const refuse = (detail: string | undefined) => {
     if (detail !== undefined) throw new Options.OptionsError({ what, detail })
@@ -153,5 +124,21 @@ export const checkOptions = (
   for (const [at, member] of options.pool.entries()) {
     const stranger = strangerOf(member)
     if (stranger !== undefined) refuse(`"pool[${at}]" must be a worker, not ${stranger}.`)
+  }
+}
+
+/**
+ * Returns `undefined` for valid options, and otherwise a promise that is rejected with an `OptionsError`. The error for
+ * an unknown option names the option to use here if the name is from another library.
+ */
+export const refusalOf = (what: string, options: Given, own?: Options.Shape): Promise<never> | undefined => {
+  try {
+    check(what, options, own)
+    return undefined
+  } catch (error) {
+    return import("./habits.ts").then(({ called }) => {
+      Options.check(what, options, { ...tableOf(own), called })
+      throw error
+    })
   }
 }

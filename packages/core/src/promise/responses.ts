@@ -6,7 +6,7 @@ import * as AnswerText from "../events/AnswerText.ts"
 import type { RunEvent } from "../events/RunEvent.ts"
 import { maxRounds } from "../loop/run.ts"
 import * as Options from "../Options.ts"
-import { checkOptions } from "./options.ts"
+import { refusalOf } from "./options.ts"
 import { type ConductOptions, streamRun } from "./runs.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ export const streamResponse = async (
   render: (events: AsyncGenerator<PageEvent, void, undefined>) => AsyncGenerator<string, void, undefined>,
   stream: StreamOptions = {}
 ): Promise<Response> => {
-  checkOptions("streamResponse", options)
+  await refusalOf("streamResponse", options)
   Options.check("the options of the stream", stream, streamShape)
   const { headers, keepAliveMillis = defaultKeepAliveMillis } = stream
   const { options: run, stop } = stoppable(options)

@@ -20,7 +20,7 @@ import type { Given, ToolContext } from "../task/Tool.ts"
 import type { Worker } from "../task/Worker.ts"
 import * as WorkerPool from "../task/WorkerPool.ts"
 import type { SpanRecorder } from "../telemetry/Telemetry.ts"
-import { checkOptions } from "./options.ts"
+import { refusalOf } from "./options.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -125,7 +125,8 @@ const both =
   }
 
 const start = <A>(what: string, options: ConductOptions<A>, own: Listener, ownOptions?: Shape): Started<A> => {
-  checkOptions(what, options, ownOptions)
+  const refusal = refusalOf(what, options, ownOptions)
+  if (refusal !== undefined) return { result: refusal, stop: () => {} }
   const { cache, gate, onEvent, policy, pool, question, signal, telemetry, ...rest } = options
   const {
     approve,
@@ -296,7 +297,7 @@ export type ResumeOptions<A = unknown> = Omit<ConductOptions<A>, "question" | "r
  * ```
  */
 export const resume = async <A = unknown>(given: ResumeOptions<A>): Promise<ConductResult<A>> => {
-  checkOptions("resume", given, ownOptions)
+  await refusalOf("resume", given, ownOptions)
   const { resumed } = await import("./resume.ts")
   return conducted("resume", await resumed(given), ownOptions)
 }
