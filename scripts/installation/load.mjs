@@ -13,14 +13,12 @@ const fail = (what, error) => {
 }
 for (const name of fs.readdirSync(scope)) {
   const folder = path.join(scope, name)
-  for (const file of fs
-    .readdirSync(path.join(folder, "dist"), { recursive: true })
-    .filter((file) => file.endsWith(".js"))) {
+  for (const file of fs.readdirSync(folder, { recursive: true }).filter((file) => /^(bin|dist)\b.*\.js$/.test(file))) {
     files++
     try {
-      new vm.SourceTextModule(fs.readFileSync(path.join(folder, "dist", file), "utf8"))
+      new vm.SourceTextModule(fs.readFileSync(path.join(folder, file), "utf8"))
     } catch (error) {
-      fail(`@divisi/${name}/dist/${file}`, error)
+      fail(`@divisi/${name}/${file}`, error)
     }
   }
   const { exports } = JSON.parse(fs.readFileSync(path.join(folder, "package.json"), "utf8"))
