@@ -4,7 +4,6 @@
  */
 import { createHash, type Hash, randomUUID } from "node:crypto"
 import { IncomingMessage } from "node:http"
-import { VendorJson } from "@divisi/provider-kit"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -61,7 +60,12 @@ const secret = randomUUID()
 const markOf = (index: number): string => `${secret}-${index}`
 
 function* ofSmall(pieces: Pieces, buffers: ReadonlyArray<Buffer>): Steps.Steps<unknown> {
-  return JSON.parse(yield* pieces.text(buffers))
+  const text = yield* pieces.text(buffers)
+  try {
+    return JSON.parse(text)
+  } catch {
+    return yield* JsonParser.parse([text])
+  }
 }
 
 /** Returns a parsed value, or `undefined` if the JSON is not valid. */
@@ -100,13 +104,7 @@ function* read(pieces: Pieces, media: JsonScan["media"]): Steps.Steps<JsonObject
   rest.push(...pieces.slices(at, pieces.size))
   const isLarge = pieces.size >= largeBytes
   let json = yield* valid(isLarge ? JsonParser.parse(pieces.decoded(rest), texts) : ofSmall(pieces, rest))
-  const mayBeLatin = () => media.length === 0 && pieces.isBroken
-  if (json === undefined || mayBeLatin()) {
-    const text = yield* pieces.text(rest)
-    // Some clients add NUL, control characters or byte order marks around it.
-    const trimmed = VendorJson.trimmed((mayBeLatin() ? yield* pieces.latin() : undefined) ?? text)
-    json = yield* valid(JsonParser.parse([trimmed], texts))
-  }
+  if (media.length === 0 && pieces.isBroken) json = yield* valid(JsonParser.parse(pieces.latin()))
   pieces.clear()
   if (json === undefined) {
     throw new ApiError({ kind: "invalid-request", message: "The request body is not valid JSON." })

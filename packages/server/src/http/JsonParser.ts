@@ -1,6 +1,7 @@
 /**
  * Parses JSON in steps, with the same result as `JSON.parse`, which takes up to 50 ms for the largest body within the
- * limits and handles no other request meanwhile. The text is decoded as it is parsed: a copy of a whole body would take
+ * limits and handles no other request meanwhile. NUL, control characters and byte order marks, which some clients add
+ * around the JSON, are ignored. The text is decoded as it is parsed: a copy of a whole body would take
  * up to 20 ms of one turn, most of it for new memory.
  */
 import type { Steps } from "../wire/Steps.ts"
@@ -35,6 +36,9 @@ const outsideEscape = (text: string, at: number, from: number): number => {
 
 const isBlank = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 
+/** Whether a character around the outermost value is ignored. */
+const isJunk = (code: number): boolean => code <= 0x20 || code === 0x7f || code === 0xfeff
+
 const set = (parent: Container, key: string, value: unknown): void => {
   if (Array.isArray(parent)) parent.push(value)
   else if (key !== "__proto__") parent[key] = value
@@ -60,13 +64,18 @@ export function* parse(pieces: Iterable<string>, texts: ReadonlyMap<string, stri
     const { done, value } = source.next()
     if (done === true) isWhole = true
     else {
-      text = text.slice(at) + value
+      // Unlike concatenation, this makes a text whose characters are read at once.
+      text = at === text.length ? value : [text.slice(at), value].join("")
       at = 0
     }
   }
   /** Skips whitespace. Returns whether more has to be read, because the next token may be cut. */
   const isCut = (): boolean => {
-    while (isBlank(text.charCodeAt(at))) at += 1
+    for (;;) {
+      const code = text.charCodeAt(at)
+      if (!isBlank(code) && !(parents.length === 1 && isJunk(code))) break
+      at += 1
+    }
     return !isWhole && text.length - at <= longCharacters
   }
   function* more(): Steps<void> {

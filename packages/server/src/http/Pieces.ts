@@ -87,11 +87,11 @@ export class Pieces {
   }
 
   /**
-   * Whether the decoded bytes include invalid UTF-8, but no valid letter beyond ASCII. Windows PowerShell sends each
-   * such letter as a single byte (yzwijsen/chatgpt-powershell#4).
+   * Whether the decoded bytes are invalid UTF-8 without any letter beyond ASCII. Windows PowerShell sends each such letter
+   * as a single byte (yzwijsen/chatgpt-powershell#4).
    */
   get isBroken(): boolean {
-    return this.#hasInvalid && !this.#hasLetters
+    return this.#hasInvalid && !this.#hasLetters && !isUtf8(Buffer.concat(this.slices(0, this.#size)))
   }
 
   /** Examines decoded text. Each piece is examined by itself, because the whole text is long. */
@@ -130,17 +130,12 @@ export class Pieces {
     return text
   }
 
-  /** Decodes all bytes as Windows-1252, in steps. Returns `undefined` if they are valid UTF-8. */
-  *latin(): Steps<string | undefined> {
-    const bytes = Buffer.concat(this.slices(0, this.#size))
-    if (isUtf8(bytes)) return undefined
+  /** Decodes all bytes as Windows-1252, one piece at a time. */
+  *latin(): Generator<string, void, void> {
     const decoder = new TextDecoder("windows-1252")
-    let text = ""
-    for (let at = 0; at < bytes.length; at += stepBytes) {
-      text += decoder.decode(bytes.subarray(at, at + stepBytes), { stream: true })
-      yield
+    for (const block of this.slices(0, this.#size)) {
+      for (let at = 0; at < block.length; at += stepBytes) yield decoder.decode(block.subarray(at, at + stepBytes))
     }
-    return text
   }
 
   /** Returns the bytes from `from` up to `to`, without copying them. */
