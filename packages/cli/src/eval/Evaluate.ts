@@ -303,11 +303,10 @@ const tooManyMissing = (
   if (Option.isSome(offline)) return undefined
   const missing = cells.reduce((sum, { score }) => sum + score.missing, 0)
   const samples = cells.reduce((sum, { score }) => sum + score.samples, missing)
-  const problem = NotMeasured.problem(missing, samples, maxMissing)
+  const problem = NotMeasured.problem(missing, samples, maxMissing, all)
   if (problem === undefined) return undefined
-  const first = all.find(({ missing }) => missing !== undefined)?.missing?.message
   const remedy = retryMissing ? "To measure them, run the same command again." : "To measure them, use --retry-missing."
-  return `${problem}${first === undefined ? "" : ` First error: ${first}`} ${remedy}`
+  return `${problem} ${remedy}`
 }
 
 /**

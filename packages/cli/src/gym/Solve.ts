@@ -127,6 +127,6 @@ const measure = Effect.fnUntraced(function* (input: SolveInput): Effect.fn.Retur
     })
   )
   const lost = evaluated.samples.filter(({ missing }) => missing !== undefined).length
-  const problem = NotMeasured.problem(lost, evaluated.samples.length, input.maxMissing)
+  const problem = NotMeasured.problem(lost, evaluated.samples.length, input.maxMissing, evaluated.samples)
   if (problem !== undefined) return yield* failed(problem)
 })
