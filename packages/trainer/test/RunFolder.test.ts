@@ -7,12 +7,26 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as RunFolder from "../src/RunFolder.ts"
 import * as RunLayout from "../src/RunLayout.ts"
+import * as TrainingConfig from "../src/TrainingConfig.ts"
 import { metrics } from "./madeUpMetrics.ts"
 
 const inFolder = Effect.acquireRelease(
   Effect.sync(() => fs.mkdtempSync(path.join(tmpdir(), "divisi-run-"))),
   (folder) => Effect.sync(() => fs.rmSync(folder, { recursive: true, force: true }))
 )
+
+const config = {
+  version: TrainingConfig.version,
+  name: "toy",
+  seed: 1,
+  engine: { name: "scripted", model: "tiny" },
+  pool: [],
+  grader: "exact",
+  checkpoints: { every: 1, keep: 1 },
+  evaluateEvery: 0,
+  recordRollouts: true,
+  versions: {}
+}
 
 describe("the folder of a run", () => {
   it.effect("is read as far as it goes where its writer was stopped", () =>
@@ -35,6 +49,17 @@ describe("the folder of a run", () => {
       assert.isAtLeast(read.length, 1)
       assert.isBelow(read.length, rollouts.length)
       assert.deepStrictEqual(read, rollouts.slice(0, read.length))
+    })
+  )
+
+  it.effect("is read where its phases leave out settings that are optional", () =>
+    Effect.gen(function* () {
+      const folder = yield* inFolder
+      const { phases, ...rest } = { ...config, phases: [TrainingConfig.grpo()] }
+      const bare = phases.map((phase) => ({ ...phase, rollouts: { ...phase.rollouts, run: { maxSteps: 3 } } }))
+      fs.writeFileSync(path.join(folder, RunLayout.config), Sealed.stringify({ ...rest, phases: bare }))
+      const [phase] = (yield* RunFolder.readConfig(folder)).phases
+      assert.deepStrictEqual(phase?.type === "grpo" && phase.rollouts.run, { maxSteps: 3 })
     })
   )
 

@@ -55,10 +55,15 @@ const exampleConfig = {
   versions: {}
 }
 
+const defaults = grpo()
+
+/** All settings of the Conductor's runs are optional. */
+const exampleGrpo = { ...defaults, rollouts: { ...defaults.rollouts, run: {} } }
+
 const configFlaw = (value: object): string | undefined => {
   const { phases, pool } = value as TrainingConfig
   const exampleOf = (phase: unknown) =>
-    (phase as { readonly type?: unknown } | null)?.type === "warm-start" ? warmStart() : grpo()
+    (phase as { readonly type?: unknown } | null)?.type === "warm-start" ? warmStart() : exampleGrpo
   return (
     Shape.flaw(value, exampleConfig, "") ??
     Shape.flawOfEach(pool, () => ({ id: "" }), "pool") ??
