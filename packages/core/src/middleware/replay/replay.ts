@@ -46,21 +46,18 @@ export const identityOf = ({
   keyOf(worker, { ...request, messages: [], tools: undefined }, sample) +
   request.messages.map(turn === 0 ? digestOf : cachedDigestOf).join()
 
-/** Whether a request contains no objects besides its messages, which are empty. */
-const isFlat = (request: WorkerRequest): boolean => {
-  for (const name in request) {
-    if (name !== "messages" && typeof request[name as keyof WorkerRequest] === "object") return false
-  }
-  return true
-}
-
-/** Returns the cache key of a call. For most calls, it is written without sorting the names of each object. */
+/** Returns the cache key of a call without its messages. For most calls, it is written without sorting each object. */
 const keyOf = (worker: Worker, request: WorkerRequest, sample: number): string => {
-  const { seed, temperature } = request
-  const isPlain = worker.settings === undefined && seed === undefined && temperature === undefined
-  return isPlain && isFlat(request)
-    ? JSON.stringify([worker.id, request, sample], Object.keys(request).sort())
-    : key(worker, request, sample)
+  if (worker.settings !== undefined || request.seed !== undefined || request.temperature !== undefined)
+    return key(worker, request, sample)
+  const fields = []
+  for (const name in request) {
+    const value: unknown = request[name as keyof WorkerRequest]
+    if (value === undefined) continue
+    if (typeof value === "object" && name !== "messages") return key(worker, request, sample)
+    fields.push(`"${name}":${JSON.stringify(value)}`)
+  }
+  return `[${JSON.stringify(worker.id)},{${fields.sort().join()}},${sample}]`
 }
 
 const digestOf = (message: Message): string => fingerprint(JSON.stringify(message))
