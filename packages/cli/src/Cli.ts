@@ -157,7 +157,7 @@ const commands = {
   },
   train: {
     group: "Measure and train",
-    short: "Train a Conductor",
+    short: "Train a Conductor model, which plans runs",
     load: async () => (await import("./train/command.ts")).train
   }
 } satisfies Readonly<
@@ -326,17 +326,37 @@ const withWholeFlags = (
   })
 }
 
+/** Removes `--help` after an unknown subcommand, so that the parser rejects the subcommand. */
+const withoutHelpOfUnknown = (
+  described: CommandCompletions.CommandDescriptor,
+  args: ReadonlyArray<string>
+): ReadonlyArray<string> => {
+  let { subcommands } = described
+  for (const arg of args) {
+    if (arg.startsWith("-") || subcommands.length === 0) return args
+    const found = subcommands.find(({ name }) => name === arg)
+    if (found === undefined) return args.filter((one) => one !== "--help" && one !== "-h")
+    ;({ subcommands } = found)
+  }
+  return args
+}
+
 /** Runs the command line with the given arguments. */
 export const run = (args: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const divisi = yield* Effect.promise(() => commandLine(args.filter((arg) => !arg.startsWith("-")).slice(0, 2)))
     const described = CommandCompletions.fromCommand(divisi)
     const whole = yield* withWholeFlags(described, args)
-    yield* Command.runWith(divisi, { version: manifest.version })(asHelp(described, whole) ?? joinExclusions(whole))
+    const helped = asHelp(described, whole) ?? withoutHelpOfUnknown(described, joinExclusions(whole))
+    yield* Command.runWith(divisi, { version: manifest.version })(helped)
   }).pipe(Effect.provide(layer(args[0] === "help")))
 
-/** Returns the exit code for a usage error, which has already been printed, or `undefined` for any other error. */
+/**
+ * Returns the exit code for a usage error, which has already been printed, or `undefined` for any other error. A group
+ * without a subcommand, such as `divisi cluster`, is a usage error; `divisi` alone shows the help.
+ */
 export const exitCodeOf = (error: unknown): number | undefined => {
   if (!CliError.isCliError(error)) return undefined
-  return error._tag === "ShowHelp" && error.errors.length === 0 ? 0 : exitCodes.usage
+  const isHelp = error._tag === "ShowHelp" && error.errors.length === 0 && error.commandPath.length < 2
+  return isHelp ? 0 : exitCodes.usage
 }

@@ -396,7 +396,7 @@ describe.concurrent("divisi replay", () => {
     assert.strictEqual(code, 1)
     assert.strictEqual(
       errors,
-      "divisi: package.json is not a transcript or an event file of a run. Write a transcript with: divisi run <question> --transcript <file>\n"
+      "divisi: package.json is not a run transcript or event file. Write a transcript with: divisi run <question> --transcript <file>\n"
     )
   })
 })

@@ -142,7 +142,7 @@ describe.concurrent("a worker of a config whose code is wrong", () => {
     const config = `export default { pool: [{ id: "mine", generate: ${generate} }] }`
     const { code, errors, output } = await asked({ "work/inner/divisi.config.mjs": config })
     assert.strictEqual(code, 1, errors)
-    assert.include(output, `mine threw an error (${why}): fix its code.`)
+    assert.include(output, `mine has a bug (${why}): fix its code.`)
   })
 })
 

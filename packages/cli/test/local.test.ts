@@ -49,7 +49,7 @@ describe.concurrent("local models", () => {
   it("are refused by name with what to do", async () => {
     const { code, errors } = await divisi(["models", "download", "nonsense"])
     assert.strictEqual(code, 2)
-    assert.match(errors, /nonsense: it is not a known model\. Use the path of a \.gguf file/)
+    assert.match(errors, /"nonsense" is not a known model\. Use the path of a \.gguf file/)
   })
 
   it("have a doctor", async () => {

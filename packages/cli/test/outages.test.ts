@@ -77,7 +77,7 @@ describe("an outage of a vendor", () => {
       for (const name of ["report.md", "report.csv"]) {
         assert.match(readFileSync(path.join(cwd, "evaluation", name), "utf8"), /2: .*overloaded/i)
       }
-      assert.match(text.output, /^\d+ calls failed, retries included$/m)
+      assert.match(text.output, /^\d+ calls failed, including retries$/m)
       const noted = () =>
         valuesOf(readFileSync(path.join(cwd, "outcomes.jsonl"), "utf8")).filter(({ type }) => type === "rating")
       assert.lengthOf(noted(), 2)

@@ -116,7 +116,7 @@ describe("a policy and a grader of one's own", () => {
     withFiles({ "planless.ts": `export default () => {\n  throw new Error("no plan")\n}\n` }, async (cwd) => {
       const silent = await divisi([...questions, "--grader", "integer", "--policy", "./planless.ts"], { cwd })
       expect(silent.code).toBe(1)
-      expect(lastLine(silent.errors)).toContain("Without an answer or a plan: planless")
+      expect(lastLine(silent.errors)).toContain("These policies produced no answers and no plans: planless")
       const run = await divisi(["run", "What is 3 + 4?", "--policy", "./planless.ts", "--config", "none"], { cwd })
       expect(run.errors + run.output).toContain("no plan (planless.ts, line 2)")
     }))

@@ -28,7 +28,7 @@ describe.concurrent("divisi rate and divisi learn", () => {
       const [, run = "", step = ""] = /divisi rate up (\S+) with --step (\S+) \(/.exec(planned.output) ?? []
       const nothing = await ask("learn")
       assert.strictEqual(nothing.code, 2)
-      assert.include(nothing.errors, "At least 30 rated questions are needed: 29 more.")
+      assert.include(nothing.errors, "At least 30 rated questions are needed; rate 29 more.")
       assert.include(nothing.errors, "Also rate its steps (divisi rate up --step 0.1)")
       const ofStep = await ask("rate", "up", run, "--step", step)
       assert.match(ofStep.output, /The rating counts for (?:calculator|poet) on similar questions\./)

@@ -55,10 +55,7 @@ describe("a journal that cannot be opened", () => {
       ])
       for (const { code, output } of [inFolder, ofText, serving]) assert.deepStrictEqual([code, output], [2, ""])
       assert.strictEqual(inFolder.errors, `divisi: Cannot read the journal: ${folder} is a folder.\n`)
-      assert.match(
-        ofText.errors,
-        /^divisi: The journal .*text is not a journal of Divisi runs, .*Choose another file\.\n$/
-      )
+      assert.match(ofText.errors, /^divisi: The journal .*text is not a Divisi journal, .*Choose another file\.\n$/)
       assert.strictEqual(serving.errors, `divisi: Cannot write the journal: ${text} is not a folder.\n`)
     }))
 

@@ -58,11 +58,17 @@ const rows: ReadonlyArray<readonly [command: string, message: string | RegExp]> 
   ["studio missing.json", "missing.json does not exist."],
   ["replay missing.json", "Cannot read the run from missing.json"],
   ["learn", "No rated runs yet."],
-  ["runs list", "Subcommands: show, resume, fork, compare, report, delete, purge. To list durable runs, "],
+  [
+    "runs list",
+    "Subcommands: show, resume, fork, compare, report, delete, purge. To list durable runs, use divisi runs without a subcommand."
+  ],
   ["runs show x --journal j.sqlite", /Run x not found: \S+j\.sqlite does not exist\. Check the path\.\n/],
   ["runs delete", "Pass run ids"],
   ["replay .", "Cannot read the run from .: it is a folder."],
   ["workflow draw", "Subcommands: "],
+  ["cluster clean --help", 'Unknown subcommand "clean" of divisi cluster.'],
+  ["halp --help", 'Unknown subcommand "halp" of divisi.'],
+  ["eval --since 2025-13-01 --benchmark livecodebench-v6", "Expected a date such as 2025-01-31."],
   ["gym --policy x", /^divisi: Unknown flag --policy\.\nUsage: /],
   ["studio --port 99999", 'flag --port: "99999". Expected a port from 0 to 65535.'],
   [
@@ -77,7 +83,7 @@ const rows: ReadonlyArray<readonly [command: string, message: string | RegExp]> 
   ["serve --database postgres://u@127.0.0.1:1/x --journal j", "--journal cannot be combined with --database"],
   ["serve --database mysql://x", "The database at the given URL cannot be used (use a URL such as postgres://"],
   ["cluster submit hi --database mysql://x", "The database at the given URL cannot be used"],
-  ["models inspect x", "x: it is not a known model. Use the path of a .gguf file"],
+  ["models inspect x", '"x" is not a known model. Use the path of a .gguf file'],
   ["frobnicate", 'Unknown subcommand "frobnicate" of divisi.'],
   ["rnu", "Did you mean run or runs?"]
 ]
@@ -115,11 +121,8 @@ describe("a command for a stored run", () => {
     ["runs fork refused --at 0.0 --journal j.sqlite", "has no step 0 in round 0; the round has no steps."],
     ["run 2+2 --config parrots.config.mjs --pool parrot:nope", "Workers: parrot:large, parrot:small."],
     ["run 2+2 --config servers.config.mjs", "did you mean mcpServers.a.command?"],
-    [
-      "studio broken.json --export out.html",
-      "broken.json is not a transcript or an event file of a run. It may be truncated."
-    ],
-    ["studio other.json", "other.json is not a transcript or an event file of a run."]
+    ["studio broken.json --export out.html", "broken.json is not a run transcript or event file. It may be truncated."],
+    ["studio other.json", "other.json is not a run transcript or event file."]
   ]
 
   it("is rejected with its own problem", () =>

@@ -415,7 +415,7 @@ export const check = (what: string, options: unknown, row: Table | Shape): void 
   const table = tableOf(row)
   if (!hasFields(options)) {
     const { required = Object.keys(table.shape) } = table
-    const detail = `it takes a single options object, ${what}({ ${required.join(", ")} }), not ${kindOf(options)}.`
+    const detail = `expected a single options object, ${what}({ ${required.join(", ")} }), not ${kindOf(options)}.`
     throw new OptionsError({ what, detail })
   }
   const detail = problemOfOptions(options, table, "")

@@ -339,7 +339,7 @@ describe("what can go wrong", () => {
       })
       const thrown = yield* run({ workers: [throwing], policy: Baselines.single(0) })
       assert.strictEqual(thrown.result.ending, "failed")
-      assert.strictEqual(thrown.result.detail, "The answering step 0 failed: a threw an error (boom): fix its code.")
+      assert.strictEqual(thrown.result.detail, "The answering step 0 failed: a has a bug (boom): fix its code.")
     })
   )
 

@@ -78,7 +78,7 @@ describe("a pool without a policy", () => {
       assert.strictEqual(transcript.policy, "model")
       assert.strictEqual(
         transcript.reason,
-        "No policy was given, so model plans, because it is the only language model in the pool."
+        "No policy was given, so model, the only language model in the pool, plans."
       )
       const both = yield* run(tool, priced("small", 1), priced("large", 10))
       assert.strictEqual(both.transcript.policy, "large")

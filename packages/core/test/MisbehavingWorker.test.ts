@@ -350,7 +350,7 @@ describe("the reason of an error", () => {
     for (const reason of reasons) {
       const error = new WorkerError({ worker: "a", reason: reason as WorkerErrorReason })
       assert.strictEqual(error.reason._tag, "Defect")
-      assert.include(error.message, "a threw an error")
+      assert.include(error.message, "a has a bug")
     }
     const { reason } = new WorkerError({
       worker: "a",

@@ -76,7 +76,7 @@ describe("the checker of options", () => {
     ["no list", { ...ask, members: { id: "a" } }, '"members" must be a list, not an object with the key id.'],
     ["a list for an object", { ...ask, limits: [] }, '"limits" must be an object, not an empty list.'],
     ["headers of the Fetch API", { ...ask, headers: new Headers({ a: "b" }) }, "must be an object, not a Headers."],
-    ["a map for options", new Map(), "it takes a single options object, make({ question }), not a Map."],
+    ["a map for options", new Map(), "expected a single options object, make({ question }), not a Map."],
     ["a promise of options", Promise.resolve(ask), "not a promise (await it)."],
     ["a value of a record", { ...ask, headers: { "x-a": 1 } }, '"headers["x-a"]" must be a text, not 1.'],
     ["an option without what it needs", { ...ask, threshold: 1 }, '"threshold" needs "critic".'],
@@ -91,7 +91,7 @@ describe("the checker of options", () => {
       'in "limits", "low" must be at most "high", 0, not 1.'
     ],
     ["a missing option", {}, '"question" is missing: expected a text.'],
-    ["no object", 3, "it takes a single options object, make({ question }), not 3."]
+    ["no object", 3, "expected a single options object, make({ question }), not 3."]
   ])("names %s", (_, options, expected) => {
     assert.include(problem(options, table), expected)
   })

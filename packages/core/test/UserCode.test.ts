@@ -56,7 +56,7 @@ describe("a worker's function", () => {
       const [step] = result.transcript.rounds[0]!.steps
       assert.strictEqual(
         step?.detail,
-        `a threw an error (it returned ${words}; return a string or { text, usage }): fix its code.`
+        `a has a bug (it returned ${words}; return a string or { text, usage }): fix its code.`
       )
       assert.deepStrictEqual([step?.state, step?.lost.length, result.spend.calls], ["failed", 1, 1])
     })

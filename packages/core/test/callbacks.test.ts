@@ -77,7 +77,7 @@ const places: Readonly<Record<string, readonly [options: (callback: Callback) =>
   "a gate": [(enter) => ({ gate: { enter } }), /^failed: .*boom/],
   onPaid: [(onPaid) => ({ payer: { account: promise.ledger({}), onPaid } }), /^answered: 42/],
   onRefused: [(onRefused) => ({ payer: { account: promise.ledger({ calls: 0 }), onRefused } }), /^budget/],
-  reassign: [(reassign) => ({ pool: [failing, answering], reassign }), /^failed: .*x threw an error \(no\)/],
+  reassign: [(reassign) => ({ pool: [failing, answering], reassign }), /^failed: .*x has a bug \(no\)/],
   "a policy": [(plan) => ({ policy: promise.policy("p", plan as never) }), /^failed: .*boom/],
   revise: [
     (revise) => ({
@@ -151,7 +151,7 @@ const places: Readonly<Record<string, readonly [options: (callback: Callback) =>
   ],
   "a journal": [(append) => ({ journal: { ...promise.memoryJournal(), append } }), /cannot be written \(boom\)/],
   "a journal's claim": [(claim) => ({ journal: { ...promise.memoryJournal(), claim } }), /cannot be written \(boom\)/],
-  "a worker's generate": [(generate) => ({ pool: [{ ...answering, generate }] }), /^failed: .*a threw an error/],
+  "a worker's generate": [(generate) => ({ pool: [{ ...answering, generate }] }), /^failed: .*a has a bug/],
   "a worker's answer": [
     (answer) => ({ pool: [promise.worker({ id: "a", answer: answer as never })] }),
     /^failed: .*boom/

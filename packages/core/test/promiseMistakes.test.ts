@@ -10,7 +10,7 @@ describe("mistakes of plain JavaScript", () => {
   // Types would not let these pass.
   const { bestOf, conduct, languagePolicy, ledger, memoryCache, policy, streamAnswer, streamRun, worker } =
     promise as unknown as Record<string, (...given: ReadonlyArray<unknown>) => never>
-  const missing = "conduct: it takes a single options object, conduct({ question, pool }), not"
+  const missing = "conduct: expected a single options object, conduct({ question, pool }), not"
   const read = async (events: AsyncIterable<unknown>) => {
     for await (const _ of events);
   }
@@ -64,7 +64,7 @@ describe("mistakes of plain JavaScript", () => {
     [
       "a worker of nothing",
       () => worker!(),
-      "worker: it takes a single options object, worker({ id, answer }), not undefined."
+      "worker: expected a single options object, worker({ id, answer }), not undefined."
     ],
     ["a misspelt answer", () => worker!({ id: "x", anwser: () => "" }), 'Did you mean "answer"?'],
     ["a worker without an id", () => worker!({ answer: () => "" }), 'worker: "id" is missing'],
@@ -73,7 +73,7 @@ describe("mistakes of plain JavaScript", () => {
       () => worker!({ id: "x", answer: () => "", pricing: { inputPerMilion: 1 } }),
       '"pricing.inputPerMillion"?'
     ],
-    ["a policy without a name", () => policy!(() => ({ steps: [] })), "policy: it needs a name and a function"],
+    ["a policy without a name", () => policy!(() => ({ steps: [] })), "policy: expected a name and a function"],
     [
       "an async policy that gives nothing",
       () => conduct!({ ...ask, policy: policy!("mine", async () => {}) }),
@@ -82,16 +82,16 @@ describe("mistakes of plain JavaScript", () => {
     [
       "a policy written by hand",
       () => conduct!({ ...ask, policy: { name: "x", propose: async () => ({}) } }),
-      "its propose returned no { workflow }; write policies as policy(name, plan)"
+      "its propose function returned no { workflow }; use policy(name, plan)"
     ],
     [
       "a worker written by hand",
       () => conduct!({ ...ask, pool: [{ id: "x", generate: async () => "42" }], policy: promise.single(0) }),
       "its generate returned neither a Stream nor an Effect; use worker({ id, answer })"
     ],
-    ["a language policy of nothing", () => languagePolicy!(), "languagePolicy: it takes a single options object"],
+    ["a language policy of nothing", () => languagePolicy!(), "languagePolicy: expected a single options object"],
     ["a function for a model", () => languagePolicy!({ model: () => "" }), '"model" must be a worker'],
-    ["a number for options", () => bestOf!(3), "bestOf: it takes a single options object"],
+    ["a number for options", () => bestOf!(3), "bestOf: expected a single options object"],
     ["a misspelt option of a policy", () => bestOf!({ N: 3 }), 'option "N" does not exist. Did you mean "n"?'],
     ["a misspelt limit of an account", () => ledger!({ costUSD: 3 }), 'Did you mean "costUsd"?'],
     ["a cache without a bound", () => memoryCache!({}), '"maxEntries" is missing'],

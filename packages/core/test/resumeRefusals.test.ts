@@ -135,7 +135,7 @@ describe("a run that is resumed", () => {
     assert.include(await messageOf(() => fork(options)), "fork: The transcript is not JSON")
     assert.include(await messageOf(() => fork({ at, transcript } as never)), 'fork: "pool" is missing')
     for (const [name, mistake] of Object.entries({ resume, fork, eventResponse, streamResponse }))
-      assert.match(await messageOf(mistake as never), /it takes a single options object, \w+\(\{ /, name)
+      assert.match(await messageOf(mistake as never), /expected a single options object, \w+\(\{ /, name)
     assert.include(await messageOf(() => openTelemetry({} as never)), 'expected the module "@opentelemetry/api"')
   })
 })

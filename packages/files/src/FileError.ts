@@ -68,8 +68,8 @@ export const detailOf = (cause: unknown, named?: string): string => {
   if (syscall.startsWith("spawn")) {
     const program = at ?? syscall.slice("spawn ".length)
     return code === "ENOENT"
-      ? `the program ${program} was not found`
-      : `the program ${program} cannot be started: ${inWords[code]}`
+      ? `the program "${program}" was not found`
+      : `the program "${program}" cannot be started: ${inWords[code]}`
   }
   const target = at?.replace(partialPattern, "")
   const isNamed = target === undefined || (named !== undefined && path.resolve(target) === path.resolve(named))

@@ -100,7 +100,7 @@ const describe = (reason: LlamaCppErrorReason): string => {
 }
 
 /** Reasons whose description has the model as its subject. */
-const predicates: ReadonlyArray<string> = ["Missing", "Binary"]
+const predicates: ReadonlyArray<string> = ["Missing", "Binary", "Reference"]
 
 /** Raised if a model cannot be found, loaded or run as requested. `model` is its path or reference. */
 export class LlamaCppError extends Data.TaggedError("LlamaCppError")<{
@@ -108,7 +108,8 @@ export class LlamaCppError extends Data.TaggedError("LlamaCppError")<{
   readonly reason: LlamaCppErrorReason
 }> {
   override get message(): string {
-    return `${this.model}${predicates.includes(this.reason._tag) ? "" : ":"} ${describe(this.reason)}`
+    const model = this.reason._tag === "Reference" ? `"${this.model}"` : this.model
+    return `${model}${predicates.includes(this.reason._tag) ? "" : ":"} ${describe(this.reason)}`
   }
 }
 

@@ -254,10 +254,10 @@ describe("ModelStore", () => {
 
   it.effect("tells names that mean nothing, and never leaves its folder", () =>
     Effect.gen(function* () {
-      assert.match(yield* message(resolve("llama")), /it is not a known model\. Use the path of a \.gguf file/)
-      assert.match(yield* message(resolve("hf:owner/repository")), /it does not name a file in a repository/)
+      assert.match(yield* message(resolve("llama")), /is not a known model\. Use the path of a \.gguf file/)
+      assert.match(yield* message(resolve("hf:owner/repository")), /does not name a file in a repository/)
       assert.match(yield* message(resolve("hf:owner/../x/y.gguf")), /an empty or invalid part/)
-      assert.match(yield* message(resolve("https://example.org/%zz.gguf")), /the path is not valid UTF-8/)
+      assert.match(yield* message(resolve("https://example.org/%zz.gguf")), /a path that is not valid UTF-8/)
       assert.match(yield* message(resolve("https://example.org/a%00b.gguf")), /is not a \.gguf/)
       assert.match(yield* message(resolve("http://example.com/m.gguf")), /only over https/)
       assert.match(yield* message(resolve("https://example.com/m.bin")), /is not a \.gguf/)

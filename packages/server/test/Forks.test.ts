@@ -101,7 +101,7 @@ describe("POST /v1/runs/{id}/fork", () => {
       const refused: ReadonlyArray<readonly [unknown, RegExp, string | null]> = [
         [{}, /at is missing/, "at"],
         [{ at: "7" }, /form round\.step/, "at"],
-        [{ at: { round: 0, step: 1 } }, /at must be a text/, "at"],
+        [{ at: { round: 0, step: 1 } }, /at must be a string/, "at"],
         [{ at: "0.1", awnser: "x" }, /awnser is not a field of a fork. Did you mean answer\?/, "awnser"],
         [{ at: "0.1", stream: true }, /stream is not a field/, "stream"],
         [{ at: "0.1", answer: "\0" }, /without NUL/, "answer"],

@@ -37,7 +37,7 @@ export interface OpenTools extends AsyncDisposable {
  *
  * await using servers = await openTools({ files: { command: "no-such-program" } })
  * servers.tools.length // => 0
- * servers.problems[0]?.detail // => "it did not start: the program no-such-program was not found"
+ * servers.problems[0]?.detail // => "it did not start: the program \"no-such-program\" was not found"
  * ```
  */
 export const openTools = async (servers: McpTools.McpServers): Promise<OpenTools> => {

@@ -169,7 +169,7 @@ describe("a server that does what it should not", () => {
       ["good__echo"]
     )
     const told = Object.fromEntries(servers.problems.map(({ detail, server }) => [server, detail]))
-    expect(told.missing).toMatch(/^it did not start: the program no-such-program was not found/)
+    expect(told.missing).toMatch(/^it did not start: the program "no-such-program" was not found/)
     expect(told.nonsense).toMatch(
       /^it did not start: it did not answer within 1\.5 s \(to allow more time, raise startMillis\).*\(its error output: started as \d+\)$/s
     )

@@ -57,7 +57,9 @@ const drain = Command.make("drain", drainFlags, (input) =>
 const migrate = Command.make("migrate", placeFlags, (input) =>
   Effect.flatMap(operations, (Operate) => Operate.migrate(input))
 ).pipe(
-  Command.withDescription("Create or update the database tables. Run this before starting servers of a new version."),
+  Command.withDescription(
+    "Create or update the database tables. Run this before you start servers with a new version."
+  ),
   Command.withShortDescription("Create or update the tables")
 )
 

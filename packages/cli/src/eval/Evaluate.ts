@@ -319,7 +319,7 @@ const planless = ({ cells }: Report.Report): string | undefined => {
   const [first] = found
   if (first === undefined) return undefined
   const names = [...new Set(found.map(({ policy }) => policy))].join(", ")
-  return `Without an answer or a plan: ${names}. To see why, run one question with: divisi run "…" --policy <policy>`
+  return `These policies produced no answers and no plans: ${names}. To see why, run one question with: divisi run "…" --policy <policy>`
 }
 
 /** Whether the gym's workers left questions of another benchmark without an answer. */

@@ -164,7 +164,7 @@ const benchmarkOf = (
       if (known !== undefined) {
         return Effect.succeed({ benchmark: known, files: file === undefined ? undefined : [file] })
       }
-      if (id === "gym") return Effect.fail(usage("The gym generates its tasks, so it accepts no file."))
+      if (id === "gym") return Effect.fail(usage("The gym generates its tasks, so it does not take a file."))
       if (file !== undefined || !isFile(name)) return Effect.fail(unknown(id))
       return Effect.gen(function* () {
         const named = grader === undefined ? undefined : yield* graderNamed(grader, sandbox)

@@ -32,7 +32,7 @@ const exported = Command.make("export", exportFlags, (input) =>
   Command.withDescription(
     paragraphs(
       "Export recorded runs as training data: one JSON line per policy completion or worker answer, with its prompt and",
-      "reward. The output contains the questions, so do not train on a test set.",
+      "reward. The output contains the questions: do not use an evaluation of a test set as training data.",
       "",
       "With --to inspect, it contains logs for `inspect view` and `read_eval_log` from inspect_ai."
     )

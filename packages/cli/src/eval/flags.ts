@@ -88,7 +88,7 @@ export const evalFlags = {
   ),
   json: toggle("json", "Print results.json on one line instead of a table"),
   ...conductorFlags,
-  grader: grader("Grader for rows of your own files without a grader field: a name or a file (default: text)"),
+  grader: grader("Grader for rows that have no grader field, in your own files: a name or a file (default: text)"),
   concurrency: whole("concurrency", 1).pipe(
     Flag.withDescription("Number of parallel runs (default 8)"),
     Flag.withDefault(8)
@@ -192,7 +192,7 @@ export type EvalInput = Command.Command.Config.Infer<typeof evalFlags>
 
 export const regradeFlags = {
   ...taskFlags,
-  grader: grader("Grader for all answers, instead of the benchmark's: a name, or ./mine.ts"),
+  grader: grader("Grader for all answers, instead of the benchmark's: a name or a file, e.g. ./mine.ts"),
   folder: Argument.String("folder").pipe(Argument.withDescription("Folder of the evaluation")),
   benchmark: text("benchmark", "<names>", "New locations of moved task files, e.g. math500=rows.jsonl"),
   json: toggle("json", "Print each changed verdict as a line of JSON")

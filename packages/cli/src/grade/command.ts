@@ -12,7 +12,7 @@ export const grade = Command.make("grade", gradeFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Grade answers, and report the rule that decided each result.",
+      "Grade answers, and report the rule (the rung) that decided each result.",
       "",
       'With --lines, each input line is {"gold":"1/2","answer":"so it is \\\\boxed{0.5}"}, and each output line is its verdict:',
       '{"correct":true,"rung":"rational","extracted":"0.5"}. The result of a line that cannot be graded is',

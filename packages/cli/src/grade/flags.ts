@@ -6,7 +6,7 @@ import { toggle } from "../invocation/flags.ts"
 
 export const gradeFlags = {
   file: Argument.String("file").pipe(
-    Argument.withDescription("Input file; - is standard input, the default"),
+    Argument.withDescription("Input file, or - for standard input (the default)"),
     Argument.withDefault("-")
   ),
   grader: Flag.String("grader").pipe(

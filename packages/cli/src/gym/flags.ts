@@ -7,7 +7,7 @@ import { choice, seed, text, toggle, whole } from "../invocation/flags.ts"
 import { conductorFlags } from "../team/flags.ts"
 
 const split = choice("split", ["train", "validation", "test"]).pipe(
-  Flag.withDescription("Split of the tasks (default test)"),
+  Flag.withDescription("Split to take the tasks from (default test)"),
   Flag.withDefault("test")
 )
 

@@ -36,7 +36,7 @@ const subcommandsOf = ({ subcommands = [] }: HelpDoc): string => {
 
 /** Describes a group that is also a command: `divisi runs` lists runs. */
 const ownOf = ({ description, flags, subcommands = [] }: HelpDoc, command: string): string => {
-  const [first = ""] = description.split(/[.:](?:\s|$)/)
+  const [first = ""] = description.split(/[.,:](?:\s|$)/)
   const act = `${first.slice(0, 1).toLowerCase()}${first.slice(1)}`
   return subcommands.length > 0 && flags.length > 0 ? ` To ${act}, use ${command} without a subcommand.` : ""
 }

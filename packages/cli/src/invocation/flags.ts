@@ -26,7 +26,8 @@ export const whole = (name: string, least: number, most = mostCounted) =>
   Flag.Int(name).pipe(
     Flag.filter(
       (value) => value >= least && value <= most,
-      () => `Expected a whole number from ${least} to ${most}`
+      () =>
+        `Expected a whole number ${most < Number.MAX_SAFE_INTEGER ? `from ${least} to ${most}` : `of at least ${least}`}`
     ),
     Flag.withMetavar("<number>")
   )

@@ -78,7 +78,7 @@ const adjust = Command.make("adjust", adjustFlags, (input) =>
 const audit = Command.make("audit", auditFlags, (input) =>
   Effect.flatMap(adjusting, (Adjust) => Adjust.audit(input))
 ).pipe(
-  Command.withDescription("List adjustments of keys, oldest first."),
+  Command.withDescription("List spending adjustments, oldest first."),
   Command.withShortDescription("List spending adjustments")
 )
 

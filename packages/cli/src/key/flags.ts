@@ -18,7 +18,7 @@ export const database = Flag.Redacted("database").pipe(
 )
 
 /** `--config`, since the config may specify the database. */
-const config = configFlag("Config that sets the database of the keys")
+const config = configFlag("Config that names the key database")
 
 const names = (name: string, description: string) =>
   Flag.String(name).pipe(
@@ -59,7 +59,7 @@ const allowedFlags = (withDefaults: boolean) => {
     models: names("models", `Models this key may request, e.g. divisi,divisi-fast${unless("all")}`),
     rights: names(
       "rights",
-      `Additional rights: rate, admin${unless("none")}. With rate, the key can rate runs as a grader or check; with admin, it can see the runs of all keys`
+      `Additional rights: rate (rate runs as a grader or check), admin (see the runs of all keys)${unless("none")}`
     ),
     maxCostPerDay: cost("max-cost-per-day", "Maximum spending per UTC day, in USD; never exceeded"),
     maxCostPerMonth: cost("max-cost-per-month", "Maximum spending per UTC month, in USD; never exceeded"),
@@ -138,7 +138,7 @@ export const adjustFlags = {
       () => "Expected a UTC date, such as 2026-11-28"
     ),
     Flag.withMetavar("<day>"),
-    Flag.withDescription("UTC date to correct, together with its month (default: today)"),
+    Flag.withDescription("UTC date whose spending is corrected; its month changes too (default: today)"),
     Flag.optional
   ),
   once: short("once", 200).pipe(

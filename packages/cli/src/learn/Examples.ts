@@ -88,7 +88,7 @@ export const missing = (examples: ReadonlyArray<Outcomes.GradedQuestion>): Reado
   const step = "its steps (divisi rate up --step 0.1)"
   return [
     ...(counts.length === 0 ? [] : [`Rated so far: ${counts.join(", ")}.`]),
-    ...(isShort ? [`At least ${Replay.leastQuestions} rated questions are needed: ${few} more.`] : []),
+    ...(isShort ? [`At least ${Replay.leastQuestions} rated questions are needed; rate ${few} more.`] : []),
     ...(workers.length === 0
       ? [`A rating of a plan counts for the whole team, not for its workers. Also rate ${step}.`]
       : []),

@@ -20,7 +20,7 @@ export const mcp = Command.make("mcp", flags, (input) =>
     )
   ),
   Command.withExamples([
-    { command: "divisi mcp", description: "Started by an MCP client, in a folder with a config" },
+    { command: "divisi mcp", description: "Serve the team from the config in this folder" },
     {
       command: "divisi mcp --config team/divisi.config.ts --max-cost 0.05 --max-total-cost 1",
       description: "Limit the cost per question and in total"

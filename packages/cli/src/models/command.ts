@@ -21,11 +21,14 @@ const download = Command.make("download", { model }, (input) =>
   Effect.flatMap(commands, ({ download }) => download(input.model))
 ).pipe(
   Command.withDescription(
-    "Download a model or resume its download, and print its path. HF_TOKEN is sent to Hugging Face."
+    "Download a model or resume its download, and print its path. If HF_TOKEN is set, it is sent to Hugging Face."
   ),
   Command.withShortDescription("Download a model"),
   Command.withExamples([
-    { command: "divisi models download qwen2.5-1.5b-instruct", description: "The default Conductor" },
+    {
+      command: "divisi models download qwen2.5-1.5b-instruct",
+      description: "The default Conductor model, which plans runs"
+    },
     {
       command: "divisi models download qwen2.5-7b-instruct",
       description: "A model of the size used in the Conductor paper"

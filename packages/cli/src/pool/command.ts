@@ -20,7 +20,7 @@ const check = Command.make("check", checkFlags, (input) =>
   ),
   Command.withShortDescription("Call each worker once"),
   Command.withExamples([
-    { command: "divisi pool check", description: "Check the workers of the config" },
+    { command: "divisi pool check", description: "Check the workers in the config" },
     {
       command: "divisi pool check --pool openai:gpt-5,ollama:qwen3:8b",
       description: "Check vendor models and your own servers"
@@ -58,7 +58,7 @@ const record = Command.make("record", recordFlags, (input) =>
   Command.withDescription(
     paragraphs(
       "Ask every worker each question in a file, grade the answers, and store them in a folder for divisi pool train.",
-      "The price is printed first. Unless all workers are free, a limit is required (--max-cost).",
+      "The estimated cost is printed first. Unless all workers are free, a limit is required (--max-cost).",
       "",
       "After Ctrl-C or a limit, run the same command again to continue; no answer is paid for twice. The answers are stored",
       "only in this folder. 30% of the questions, chosen by a hash of their text, are held out for the verdict.",
@@ -70,7 +70,7 @@ const record = Command.make("record", recordFlags, (input) =>
   Command.withExamples([
     {
       command: "divisi pool record questions.jsonl --pool openai:gpt-5-mini,ollama:qwen3:8b --dry-run",
-      description: "Print the price"
+      description: "Print the estimated cost"
     },
     {
       command: "divisi pool record questions.jsonl --pool openai:gpt-5-mini,ollama:qwen3:8b --max-cost 5 --max-time 2h",
@@ -87,8 +87,8 @@ const train = Command.make("train", trainPoolFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Train a Conductor for your pool, a linear classifier that chooses a worker for each question, on recorded",
-      "answers. No worker is called. With hashed words (the default), training takes seconds.",
+      "Train a Conductor (a linear classifier that chooses a worker for each question) on the recorded answers of your",
+      "pool. No worker is called. Without --embeddings, questions are compared by their words, and training takes seconds.",
       "",
       "Use the result with --policy head:<folder>/head.json."
     )
@@ -108,8 +108,8 @@ const verdict = Command.make("verdict", verdictFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Compare the trained Conductor, each worker and the recorded teams on the held-out questions. The verdict states",
-      "whether the Conductor beats the best worker, which may answer several times within the same token budget.",
+      "Compare the trained Conductor, each worker and the other recorded policies on the held-out questions. The verdict",
+      "states whether the Conductor beats the best worker, even if that worker answers several times with as many tokens.",
       "Answers come from the recording, so no worker is called."
     )
   ),

@@ -66,7 +66,7 @@ export const recordFlags = {
     Flag.withDescription("Number of parallel calls (default 8)"),
     Flag.withDefault(8)
   ),
-  dryRun: toggle("dry-run", "Print the price without calling workers"),
+  dryRun: toggle("dry-run", "Print the estimated cost without calling workers"),
   out: Flag.String("out").pipe(
     Flag.withMetavar("<folder>"),
     Flag.withDescription("Output folder (default pool). An existing recording is continued"),

@@ -23,6 +23,6 @@ const create = Command.make("new", flags, (input) =>
 )
 
 export const provider = Command.make("provider").pipe(
-  Command.withDescription("Create workers for other vendors' models."),
+  Command.withDescription("Create a project that adds workers for another vendor's models."),
   Command.withSubcommands([create])
 )

@@ -23,7 +23,7 @@ const rateFlags = {
     )
   ),
   run: Argument.String("run").pipe(
-    Argument.withDescription("Id of a run, or an id prefix (default: the last `divisi run`)"),
+    Argument.withDescription("Id of a run, or an id prefix. Default: the last `divisi run`"),
     Argument.optional
   ),
   step: Flag.String("step").pipe(

@@ -76,7 +76,7 @@ const intact = (whole: object): Result.Result<object, string> =>
 const readTranscript = (whole: object): Result.Result<Recording, string> =>
   Result.map(clearly(Wire.readTranscript(whole)), ofTranscript)
 
-const neither = "is not a transcript or an event file of a run"
+const neither = "is not a run transcript or event file"
 
 /** Remedy for a file that is neither. */
 export const remedy = "Write a transcript with: divisi run <question> --transcript <file>"

@@ -17,9 +17,9 @@ export const flags = {
     Flag.withDescription("Read the question from a file"),
     Flag.optional
   ),
-  maxCost: cost("max-cost", "Maximum cost of the run, in USD (play money in the offline gym); never exceeded"),
+  maxCost: cost("max-cost", "Maximum cost of the run, in USD (play money with the built-in demo team); never exceeded"),
   timeout: timeout("Maximum duration, e.g. 30s or 2m"),
-  dryRun: toggle("dry-run", "Print the plan, its structure and its estimated price, without calling workers"),
+  dryRun: toggle("dry-run", "Print the plan, a diagram of it and its estimated cost, without calling workers"),
   json: toggle("json", "Print the events of the run as JSON Lines"),
   quiet: toggle(
     "quiet",

@@ -30,7 +30,7 @@ const resume = Command.make("resume", resumeFlags, (input) =>
       "received are not paid for again; failed calls are retried within the limits of this command. If the run was",
       "answered or refused, its result is printed again at no cost.",
       "",
-      "Use the config, policy and settings of the original run. By default, the workers of the run are used, so --pool is",
+      "Pass the same config, policy and settings as for the original run. By default, the workers of the run are used, so --pool is",
       "not needed. If a call would differ from the recorded one, the run stops before the call and shows the difference.",
       "",
       "The exit codes are the same as for `divisi run`."
@@ -78,7 +78,7 @@ const compare = Command.make("compare", compareFlags, (input) =>
     paragraphs(
       "Compare two runs: their answers, cost, time and tokens, and the steps in which they differ. With the id of a fork",
       "alone, the fork is compared with its original run. Cached answers, and answers reused from the original run, cost",
-      "nothing, so a fork costs only its own calls."
+      "nothing, so the cost of a fork covers only its own calls."
     )
   ),
   Command.withShortDescription("Compare two runs, or a fork with its original"),
@@ -99,7 +99,7 @@ const report = Command.make("report", reportFlags, (input) =>
       "Write a one-page report on the runs in a journal, such as a server's: cost, work per worker, timeline, and how much",
       "of the cost was planning and other orchestration.",
       "",
-      "--against estimates the cost of the same tokens at one model's price. --alone compares with the same work done by one",
+      "--against estimates the cost of the same tokens at one model's price. --alone compares them with the same work done by one",
       "worker. The page contains the first words of each question, but no answers."
     )
   ),
@@ -117,7 +117,7 @@ const remove = Command.make("delete", deleteFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Delete runs by id, by age or by size. Active runs are not deleted. To delete the other stored data as well, such as",
+      "Delete runs by id or age, or the oldest ones until a size limit holds. Active runs are not deleted. To delete the other stored data as well, such as",
       "responses, outcomes and cached answers, use `divisi runs purge`."
     )
   ),
@@ -135,7 +135,7 @@ const purge = Command.make("purge", purgeFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Delete stored data that has not changed within a retention period: runs, responses of a server, outcomes with their",
+      "Delete stored data that has not changed within a retention period: runs, server responses, outcomes with their",
       "ratings, and cached answers. In files, deleted content is overwritten. Active runs are not deleted.",
       "",
       "`divisi serve --keep` does the same on startup and hourly. A period under 24 hours also deletes saved answers to",

@@ -59,9 +59,13 @@ const file = (name: string, description: string) =>
 
 export const reportFlags = {
   newerThan: age("newer-than", "Only runs changed within this time, e.g. 1h, 8h or 7d"),
-  against: text("against", "<model>", "Model to compare the cost with: openai:gpt-5, or any name with --price"),
+  against: text(
+    "against",
+    "<model>",
+    "Model to compare the cost with, e.g. openai:gpt-5, or any name whose price is set with --price"
+  ),
   price: runFlags.price,
-  alone: file("alone", "Journal of the same work done by one worker").pipe(Flag.optional),
+  alone: file("alone", "Journal in which one worker did the same work").pipe(Flag.optional),
   title: Flag.String("title").pipe(
     Flag.withMetavar("<text>"),
     Flag.withDescription("Title of the page"),
@@ -108,7 +112,7 @@ export const compareFlags = {
   id,
   other: Argument.String("other").pipe(
     Argument.withDescription(
-      "Id of the second run, or an id prefix. Without it, the first run must be a fork, and is compared with its original"
+      "Id of the second run, or an id prefix. If omitted, the first run must be a fork and is compared with its original"
     ),
     Argument.optional
   ),
@@ -134,7 +138,7 @@ export const purgeFlags = {
   dryRun: toggle("dry-run", "Only count the data that would be deleted"),
   json,
   cache: runFlags.cache.pipe(Flag.withDescription("File of cached answers (default: cache in the config)")),
-  config: config("Config that sets the retention period and the stores"),
+  config: config("Config that sets the retention period and where data is stored"),
   journal,
   database
 }

@@ -270,9 +270,9 @@ const welcome = (
   hasKeys: boolean,
   place: Hint.Place
 ): string => {
-  const team = isGym ? `the offline gym: ${workers} workers that compute their answers` : counted(workers)
+  const team = isGym ? `the offline gym (${workers} simulated workers, no models)` : counted(workers)
   return [
-    `Serving ${team}, at ${url}`,
+    `Serving ${team} at ${url}`,
     "",
     `  curl ${url}/chat/completions${hasKeys ? ' -H "Authorization: Bearer $KEY"' : ""} -d '${question}'`,
     "",
@@ -281,7 +281,7 @@ const welcome = (
       ? `Requests need an API key. List keys with: ${Hint.command("divisi key list", place)}`
       : `Without keys, only programs on this machine have access. Create a key with: ${Hint.command("divisi key make <name>", place)}`,
     `View runs in the browser: ${new URL("/studio/", url)}`,
-    ...(isGym ? ["Use real models: divisi serve --pool openai:gpt-5,ollama:qwen3:8b"] : []),
+    ...(isGym ? ["To use real models: divisi serve --pool openai:gpt-5,ollama:qwen3:8b"] : []),
     "Press Ctrl-C to stop."
   ].join("\n")
 }

@@ -19,7 +19,7 @@ export const serve = Command.make("serve", flags, (input) =>
       "reloads the config. Suspended runs are stored in a file and continue after a restart, except in the gym without",
       "--journal. Requires the package @divisi/server.",
       "",
-      "DIVISI_SECRET encrypts the state of suspended runs that clients store. DIVISI_ACCOUNTS sets the file in which the",
+      "DIVISI_SECRET is the key for the state of suspended runs that clients store. DIVISI_ACCOUNTS sets the file in which the",
       "spending of API keys is recorded."
     )
   ),

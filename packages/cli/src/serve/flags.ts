@@ -19,7 +19,7 @@ export const flags = {
     "max-total-cost",
     "Maximum cost of all runs of this process, in USD; never exceeded. With --database: of all servers. Per client: `divisi key make`"
   ),
-  timeout: timeout("Maximum time that a run may work on one request, e.g. 30s or 2m. Suspended time does not count"),
+  timeout: timeout("Maximum duration of one request, e.g. 30s or 2m. Suspended time does not count"),
   keys: keys.pipe(
     Flag.withDescription(
       'File of API keys (default: DIVISI_KEYS, or keys.json in your data folder). If it contains keys, every request needs one; "none" disables keys'

@@ -27,7 +27,7 @@ export const resolve = (
   const name = `${kind}:${value}`
   return kind === "agreed"
     ? Effect.succeed({ ...Escalation.agreed(first, second, third), name })
-    : Effect.map(Checks.named("Policy checked", pool, third), (check) => ({
+    : Effect.map(Checks.named('Policy "checked"', pool, third), (check) => ({
         ...Escalation.checked(first, second, check),
         name
       }))

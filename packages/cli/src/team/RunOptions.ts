@@ -60,7 +60,7 @@ export const choose = (pool: WorkerPool.WorkerPool, names: string): Result.Resul
 
 /** Describes why a selection of workers is invalid. Suggests the nearest name if a name is unknown. */
 const problemOf = ({ message, reason }: WorkerPool.WorkerPoolError): string => {
-  if (reason._tag === "Empty") return "--pool selects no worker."
+  if (reason._tag === "Empty") return "--pool selects no workers."
   if (reason._tag !== "UnknownId") return `--pool: ${clause(message)}`
   const meant = KnownModels.fullName(reason.id) ?? Nearest.nearest(reason.id, reason.known)
   return meant === undefined

@@ -9,7 +9,7 @@ export const conductorFlags = {
   pool: text(
     "pool",
     "<ids>",
-    "Workers of the team, e.g. openai:gpt-5,ollama:qwen3:8b. Prefix ids with - to exclude workers: -a,-b"
+    "Workers in the team, e.g. openai:gpt-5,ollama:qwen3:8b. Prefix ids with - to exclude workers: -a,-b"
   ),
   price: Flag.String("price").pipe(
     Flag.filterMap(
@@ -47,7 +47,7 @@ export const conductorFlags = {
 export const profiles = text(
   "profiles",
   "<folder>",
-  "Folder of an evaluation or of transcripts with which a policy can compare workers. A policy with the suffix +profiles, e.g. lexical+profiles, sees the workers' results from this folder instead of their descriptions"
+  "Folder of evaluation results or transcripts that policies use to compare workers. A policy with the suffix +profiles, e.g. lexical+profiles, sees the workers' results from this folder instead of their descriptions"
 )
 
 const named = (name: string, description: string) => text(name, "<names>", description)
@@ -93,7 +93,7 @@ export const moreTeamFlags = {
   ...moreConductorFlags,
   reassign: choice("reassign", ["next", "never"]).pipe(
     Flag.withDescription(
-      "Whether another worker takes over a failed step: next (the next one in the pool) or never (default next; never with --policy single:<id>)"
+      "If a step fails: next (the next worker in the pool takes over) or never (default next; never with --policy single:<id>)"
     ),
     Flag.optional
   ),
@@ -105,7 +105,7 @@ export const moreTeamFlags = {
   ),
   silence: duration(
     "silence",
-    "Retry a call that sends no output for this long, e.g. 20s (default: a third of --timeout; no limit without --timeout)"
+    "Retry a call that produces no output for this long, e.g. 20s (default: a third of --timeout; no limit without --timeout)"
   ),
   noTools: toggle("no-tools", "Disable tools and MCP servers"),
   toolAccess: choice("tool-access", ["last-step", "every-step", "policy", "none"]).pipe(

@@ -5,6 +5,8 @@ export const duration = (millis: number): string => {
   if (millis < 999.5) return `${Math.max(0, Math.round(millis))} ms`
   if (millis < 59_950) return `${(millis / 1000).toFixed(1)} s`
   const seconds = Math.round(millis / 1000)
+  if (seconds >= 7_200)
+    return `${Math.floor(seconds / 3600)} h ${String(Math.floor((seconds % 3600) / 60)).padStart(2, "0")} min`
   return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, "0")} s`
 }
 

@@ -20,7 +20,11 @@ export interface Entry {
 
 /** Describes the inputs of a step. */
 export const sees = (access: "all" | ReadonlyArray<number>): string =>
-  access === "all" ? "sees all" : access.length === 0 ? "sees nothing" : `sees ${access.join(", ")}`
+  access === "all"
+    ? "sees all earlier answers"
+    : access.length === 0
+      ? "sees no earlier answers"
+      : `sees ${access.join(", ")}`
 
 /** Describes the inputs of a step, including those from earlier rounds. */
 const seesOf = ({ access, earlier = [] }: Workflow.Step): string => {

@@ -50,14 +50,14 @@ const read = Command.make(
 ).pipe(
   Command.withDescription(
     paragraphs(
-      'Print the workflow of a completion as JSON: {"steps":[{"worker":1,"subtask":"…","access":"all"}]}.',
+      'Print the workflow in a completion as JSON: {"steps":[{"worker":1,"subtask":"…","access":"all"}]}.',
       "",
       "With --lines, each input line is a JSON string with one completion, and each output line is its",
       'result: {"ok":true,"workflow":…} or {"ok":false,"error":{"line":…,"column":…,"message":…}}. The',
       "exit code is 0 even if some completions cannot be read."
     )
   ),
-  Command.withShortDescription("Print the workflow of a completion as JSON"),
+  Command.withShortDescription("Print the workflow in a completion as JSON"),
   Command.withExamples([
     { command: "divisi workflow read completion.txt", description: "Read one completion" },
     { command: "divisi workflow read --lines completions.jsonl > results.jsonl", description: "Read many completions" }

@@ -6,7 +6,7 @@ import { toggle, whole } from "../invocation/flags.ts"
 
 export const reading = {
   file: Argument.String("file").pipe(
-    Argument.withDescription("File with a model completion; - is standard input, the default"),
+    Argument.withDescription("File with a model completion, or - for standard input (the default)"),
     Argument.withDefault("-")
   ),
   strict: toggle("strict", "Accept only lists that Python's ast.literal_eval accepts, without surrounding text"),

@@ -129,7 +129,7 @@ const words: { readonly [Tag in WorkerErrorReason["_tag"]]: string } = {
   Quota: "no quota",
   ContentFiltered: "content filtered",
   ContextTooLong: "context too long",
-  Defect: "error in its code"
+  Defect: "bug"
 }
 
 const count = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`

@@ -41,7 +41,7 @@ const explain = (reason: JournalErrorReason): string => {
     case "Full":
       return "cannot be written, because the disk is full. Free some space, then resume the stopped runs"
     case "Foreign":
-      return "is not a journal of Divisi runs, or its header is damaged. The file was not changed. Choose another file"
+      return "is not a Divisi journal, or its header is damaged. The file was not changed. Choose another file"
     case "Newer":
       return "was written by a newer version of Divisi. Update Divisi, or choose another file"
     case "Damaged":

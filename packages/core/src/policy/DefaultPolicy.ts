@@ -106,7 +106,7 @@ export const of = ({ workers }: WorkerPool, options: Options = {}): Policy.Polic
   const { described, learned } = options
   const [first, ...others] = workers
   if (others.length === 0)
-    return because(Baselines.single(first.id), `${first.id} answers, because it is the only worker in the pool.`)
+    return because(Baselines.single(first.id), `${first.id}, the only worker in the pool, answers.`)
   if (learned !== undefined) return because(learned, "your rated runs determine the worker.")
   const models = workers.filter(({ isLanguageModel }) => isLanguageModel === true)
   if (models.length === workers.length) {
@@ -118,9 +118,7 @@ export const of = ({ workers }: WorkerPool, options: Options = {}): Policy.Polic
     const isOnly = models.length === 1
     return because(
       prompted(model),
-      isOnly
-        ? `${model.id} plans, because it is the only language model in the pool.`
-        : `the strongest language model plans: ${why}`
+      isOnly ? `${model.id}, the only language model in the pool, plans.` : `the strongest language model plans: ${why}`
     )
   }
   if (described !== undefined && workers.some(({ description = "" }) => description !== "")) {

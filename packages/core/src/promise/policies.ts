@@ -131,7 +131,7 @@ export const policy = (
   given: PolicyOptions = {}
 ): Policy => {
   if (typeof name !== "string" || typeof propose !== "function") {
-    const detail = `it needs a name and a function, policy("mine", ({ pool }) => ({ steps: [...] })), not ${Options.kindOf(name)} and ${Options.kindOf(propose)}.`
+    const detail = `expected a name and a function, policy("mine", ({ pool }) => ({ steps: [...] })), not ${Options.kindOf(name)} and ${Options.kindOf(propose)}.`
     throw new Options.OptionsError({ what: "policy", detail })
   }
   Options.check("policy", given, options)

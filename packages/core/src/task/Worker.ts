@@ -356,7 +356,7 @@ const explanations: {
   Quota: { retryable: false, what: "has no quota left", todo: "check the account's billing" },
   ContentFiltered: { retryable: false, what: "filtered the content", todo: "rephrase, or use another worker" },
   ContextTooLong: { retryable: false, what: "received more than its context window holds", todo: "shorten the input" },
-  Defect: { retryable: false, what: "threw an error", todo: "fix its code" }
+  Defect: { retryable: false, what: "has a bug", todo: "fix its code" }
 }
 
 const measures = ["retryAfterMillis", "afterMillis", "silentMillis", "contextTokens", "neededTokens"] as const

@@ -131,7 +131,7 @@ const rows: ReadonlyArray<Row> = [
   {
     name: "context",
     description: "one worker with a multiple of the output tokens",
-    number: { meaning: "times the output tokens", default: 5 },
+    number: { meaning: "a multiple of the output tokens", default: 5 },
     takesWorker: true,
     learns: false,
     make: ({ named, number, worker }) =>

@@ -218,7 +218,7 @@ const check = (questions: ReadonlyArray<Question>, workers: ReadonlyArray<string
   }
   if (workers.length < 2) return fail("at least two workers must have answered the same questions.")
   return questions.length < 10
-    ? fail(`all workers must have answered the same 10 questions or more, and they have answered ${questions.length}.`)
+    ? fail(`all workers must have answered at least 10 of the same questions; they share only ${questions.length}.`)
     : Effect.void
 }
 

@@ -25,9 +25,9 @@ const hasOddSegment = (file: string): boolean =>
 const huggingFace = (text: string, endpoint: string): Reference => {
   const [reference = "", revision = "main"] = text.slice("hf:".length).split("#")
   const [owner, repository, ...file] = reference.split("/")
-  if (!owner || !repository || file.length === 0) throw wrong(text, "it does not name a file in a repository")
-  if (hasOddSegment(`${reference}/${revision}`)) throw wrong(text, "the reference has an empty or invalid part")
-  if (!reference.endsWith(".gguf")) throw wrong(text, "the file is not a .gguf file")
+  if (!owner || !repository || file.length === 0) throw wrong(text, "does not name a file in a repository")
+  if (hasOddSegment(`${reference}/${revision}`)) throw wrong(text, "has an empty or invalid part")
+  if (!reference.endsWith(".gguf")) throw wrong(text, "is not a .gguf file")
   const place = path.join(owner, repository, ...(revision === "main" ? [] : [`@${revision}`]), ...file)
   return {
     type: "download",
@@ -47,13 +47,14 @@ const decoded = (pathname: string): string | undefined => {
 }
 
 const address = (text: string): Reference => {
-  if (!URL.canParse(text)) throw wrong(text, "the URL is not valid")
+  if (!URL.canParse(text)) throw wrong(text, "is not a valid URL")
   const url = new URL(text)
   const isLoopback = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname)
-  if (url.protocol !== "https:" && !isLoopback) throw wrong(text, "models can be downloaded only over https")
+  if (url.protocol !== "https:" && !isLoopback)
+    throw wrong(text, "uses http, but models can be downloaded only over https")
   const file = decoded(url.pathname)?.slice(1)
-  if (file === undefined) throw wrong(text, "the path is not valid UTF-8")
-  if (!file.endsWith(".gguf") || hasOddSegment(file)) throw wrong(text, "the file is not a .gguf file")
+  if (file === undefined) throw wrong(text, "has a path that is not valid UTF-8")
+  if (!file.endsWith(".gguf") || hasOddSegment(file)) throw wrong(text, "is not a .gguf file")
   return {
     type: "download",
     url: url.href,
@@ -68,7 +69,7 @@ export const parse = (text: string, endpoint: string): Reference => {
   if (source.startsWith("hf:")) return huggingFace(source, endpoint)
   if (/^https?:\/\//.test(source)) return address(source)
   if (/\.gguf$/i.test(source) || /[/\\]/.test(source)) return { type: "file", path: path.resolve(source) }
-  throw wrong(text, "it is not a known model")
+  throw wrong(text, "is not a known model")
 }
 
 const part = /-(\d{5})-of-(\d{5})\.gguf$/

@@ -60,7 +60,7 @@ export const failures = (evaluation: Evaluation, remedy = ""): ReadonlyArray<str
       : [`${counted(unanswered, "sample")} without an answer, counted as wrong${whyUnanswered}`]),
     ...(missing === 0 ? [] : [`${counted(missing, "sample")} not measured, excluded from means${whyMissing}${remedy}`]),
     ...(evaluation.cells.some((cell) => coverage(evaluation, [cell]) !== "") ? [partial] : []),
-    ...(lost === 0 ? [] : [`${counted(lost, "call")} failed, retries included`]),
+    ...(lost === 0 ? [] : [`${counted(lost, "call")} failed, including retries`]),
     ...misreported(evaluation),
     ...(unpriced === 0 ? [] : [`${counted(unpriced, "call")} of unknown price, excluded from costs`])
   ]

@@ -152,7 +152,7 @@ const listIn = (
   const isOnly = isEmpty(body[own]) || body[other] == null
   const isOne = typeof value === "string" || Json.isObject(value)
   if (isOne && (isOnly || own === "input")) return [[value], field]
-  return [Json.list(value, field, "a text or a list"), field]
+  return [Json.list(value, field, "a string or an array"), field]
 }
 
 const ruleNames: ReadonlySet<string> = new Set(Canonical.ruleFields)

@@ -63,7 +63,7 @@ export const items = (value: unknown, field: string): ReadonlyArray<unknown> => 
 
 /** Parses a string. */
 export const text = (value: unknown, field: string): string =>
-  typeof value === "string" ? value : wrong(field, "a text", value)
+  typeof value === "string" ? value : wrong(field, "a string", value)
 
 /** Maximum length of a name or id, in characters. */
 const maxNameCharacters = 1_000
