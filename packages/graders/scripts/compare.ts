@@ -1,8 +1,8 @@
 /**
  * Grades pairs of known truth that a seed makes, and prints, as Markdown, how many each grader misses and credits
  * falsely: `pnpm --filter @divisi/graders compare [seeds…]`; `today` is a seed, and the default. `--golds=2` makes two
- * golds of each kind instead of six; `--contests` asks the second generator, `--assertions` the third, `--wordings=1` and
- * `--wordings=2` the two parts of the fourth. `--cases=cases.json` grades a file of `{gold, answer, expected}` instead,
+ * golds of each kind instead of six; `--contests` asks the second generator, `--assertions` the third, `--wordings=1` to
+ * `--wordings=4` the parts of the fourth. `--cases=cases.json` grades a file of `{gold, answer, expected}` instead,
  * such as scripts/suites.py makes of other graders' tests.
  *
  * `--counts` leaves the rates out, which differ from run to run, so that `pnpm check figures` can hold the rest.

@@ -1,13 +1,14 @@
 /**
  * The fourth generator: templates of texts, in many languages, that assert a value or do not, times kinds of values,
- * openings and endings; and other spellings of the same value, times plain sentences. Part 1 and part 2 share no
- * template and no spelling. Nothing here knows the grader.
+ * openings and endings; and other spellings of the same value, times sentences. No two parts share a template or a
+ * spelling. Nothing here knows the grader.
  */
 import fs from "node:fs"
 import type { Kinds } from "../pairs/Kind.ts"
 import type { Pair } from "../pairs/Pairs.ts"
 import * as Random from "../pairs/Random.ts"
 import { firstForms, secondForms } from "./Forms.ts"
+import { fourthForms, thirdForms } from "./Spellings.ts"
 import { sample, type Value } from "./Values.ts"
 
 interface Template {
@@ -31,13 +32,17 @@ const read = (name: string): ReadonlyArray<Template> =>
 
 const parts: ReadonlyArray<{ readonly name: string; readonly forms: Kinds }> = [
   { name: "first", forms: firstForms },
-  { name: "second", forms: secondForms }
+  { name: "second", forms: secondForms },
+  { name: "third", forms: thirdForms },
+  { name: "fourth", forms: fourthForms }
 ]
 
 const filled = (text: string, value: Value, other: Value): string =>
   text
     .replaceAll("‹v›", () => `$${value.latex}$`)
     .replaceAll("‹t›", () => value.latex)
+    .replaceAll("‹j›", () => value.latex.replaceAll("\\", "\\\\"))
+    .replaceAll("‹u›", () => other.latex)
     .replaceAll("‹p›", () => value.plain)
     .replaceAll("‹w›", () => `$${other.latex}$`)
     .replaceAll("‹q›", () => other.plain)
@@ -51,10 +56,24 @@ const sentences: ReadonlyArray<(answer: string) => string> = [
   (answer) => `Hence we obtain \\(${answer}\\).`
 ]
 
-const formsOf = (part: number, seed: number, golds: number): ReadonlyArray<Pair> =>
+/** The texts of parts 3 and 4 around a spelling: plain text, which has `=` in front, only follows a label. */
+const around = (templates: ReadonlyArray<Template>, random: Random.Random) => {
+  const around = templates.filter(({ mark, text }) => mark === "+" && text.includes("‹v›") && !/‹[^v]›|```/.test(text))
+  const labels = around.filter(({ language }) => language === "label" || language === "markdown")
+  return (answer: string) =>
+    answer.startsWith("=")
+      ? random.pick(labels).text.replaceAll("‹v›", () => answer.slice(1))
+      : random.pick(around).text.replaceAll("‹v›", () => `$${answer}$`)
+}
+
+const formsOf = (part: number, seed: number, golds: number, templates: ReadonlyArray<Template>): ReadonlyArray<Pair> =>
   Object.entries(parts[part]!.forms).flatMap(([kind, draw], index) => {
     const random = Random.make(seed * 2003 + index)
-    const text = (answer: string) => (/[$\n]|^[A-Z].* /.test(answer) ? answer : random.pick(sentences)(answer))
+    const dressed = around(templates, random)
+    const text = (answer: string) => {
+      if (part > 1) return dressed(answer)
+      return /[$\n]|^[A-Z].* /.test(answer) ? answer : random.pick(sentences)(answer)
+    }
     return Array.from({ length: golds }, () => draw(random)).flatMap(({ gold, right, wrong }) => [
       ...right.map((answer) => ({ kind, gold, answer: text(answer), expected: true })),
       ...wrong.map((answer) => ({ kind, gold, answer: text(answer), expected: false }))
@@ -75,7 +94,10 @@ export const make =
       const isAlone = /^[{<]|```|\n\n<\/|\]$/.test(text)
       return Array.from({ length: golds }, () => {
         const [value, other] = sample(random)
-        const opening = isAlone ? "" : filled(random.pick(openings!).text, value, other)
+        const before = isAlone ? "" : filled(random.pick(openings!).text, value, other)
+        // A heading, a table or a formula on its own line begins a paragraph.
+        const opening =
+          part < 2 || /^[\p{L}$‹]/u.test(text) ? before : before.replace(/\s*$/, before === "" ? "" : "\n\n")
         const ending = isAlone || mark === "-" ? "" : random.pick(endings!).text
         // A sentence follows a sentence on its line, and anything else in a paragraph of its own.
         const placed = ending.startsWith(" ") && !/[.!。।]$/.test(text) ? `\n\n${ending.trimStart()}` : ending
@@ -87,7 +109,7 @@ export const make =
         ]
       }).flat()
     })
-    return [...worded, ...formsOf(part, seed, golds)]
+    return [...worded, ...formsOf(part, seed, golds, templates)]
   }
 
 /** The names of all kinds of a part. */
