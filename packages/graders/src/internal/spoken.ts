@@ -20,6 +20,18 @@ const inFinalChannel = (text: string): string => {
   return text.slice(last.index + last[0].length).replace(/<\|[\s\S]*$/, "")
 }
 
+/** Tokens of chat templates at the start and the end of a text, and around a box: `<|assistant|>`, `</s>`. */
+const opening = /^(?:\s*<\|\w{1,24}\|>)+/
+const closing = /(?:\s*(?:<\/s>|<eos>|<end_of_turn>|\[\/?INST\]))+\s*$/
+const boxTokens = /<\|(begin|end)_of_box\|>/g
+
+const withoutTokens = (text: string): string =>
+  text
+    .replace(boxTokens, (_, side) => (side === "begin" ? "<answer>" : "</answer>"))
+    .replace(opening, "")
+    // Between <s> and </s>, a text is struck out.
+    .replace(text.includes("<s>") ? /(?!)/ : closing, "")
+
 /** Returns the text after the last block of reasoning. An unclosed block hides everything after it. */
 export const spoken = (text: string): string => {
   let from = 0
@@ -30,5 +42,5 @@ export const spoken = (text: string): string => {
     if (isEnd) to = undefined
     else to ??= index
   }
-  return inFinalChannel(text.slice(from, to)).trim().slice(-maxLength).trim()
+  return withoutTokens(inFinalChannel(text.slice(from, to)).trim().slice(-maxLength)).trim()
 }

@@ -95,24 +95,33 @@ export const boxed = (text: string): ReadonlyArray<Statement> => {
 // Tags and JSON
 // -------------------------------------------------------------------------------------------------------------------
 
+const tag =
+  /<(\/?)(?:(?:final[_ -]?)?(?:answer|result|ans)|final|(?<=\/)parameter|parameter name="(?:final_?)?answer")>|\[(\/?)ANSWER\]/gi
+
+/** A call that submits the answer: `final_answer("5")`, `submit(answer="5")`. */
+const call =
+  /(?<![\w.])(?:final_?answer|submit(?:_(?:final_)?answer)?)\(\s*(?:\w+\s*=\s*)?(?:"([^"\n]{1,200})"|'([^'\n]{1,200})')\s*\)/gi
+
 /**
- * Returns the answers in tags. Opening and closing tags are matched separately, because a combined pattern takes
+ * Returns the answers in tags and in calls that submit one. Opening and closing tags are matched separately, because a combined pattern takes
  * quadratic time on many unclosed tags.
  */
 export const tagged = (text: string): ReadonlyArray<Statement> => {
   const found: Array<Statement> = []
   let open: { readonly at: number; readonly end: number } | undefined
-  for (const { 0: tag, index } of text.matchAll(/<(\/?)(?:final[_ -]?)?(?:answer|result|ans)>|\[(\/?)ANSWER\]/gi)) {
-    if (!/^[<[]\//.test(tag)) open ??= { at: index, end: index + tag.length }
+  for (const { 0: mark, index } of text.matchAll(tag)) {
+    if (!/^[<[]\//.test(mark)) open ??= { at: index, end: index + mark.length }
     else if (open !== undefined) {
-      found.push({ start: open.at, end: index + tag.length, content: text.slice(open.end, index).trim() })
+      found.push({ start: open.at, end: index + mark.length, content: text.slice(open.end, index).trim() })
       open = undefined
     }
   }
+  for (const { 0: all, 1: quoted, 2: single, index } of text.matchAll(call))
+    found.push({ start: index, end: index + all.length, content: (quoted ?? single)! })
   return found
 }
 
-const key = /["'](?:final[_ ]?)?(?:answer|ans|result|solution)["']\s*:\s*/gi
+const key = /["'](?:(?:final|exact|correct)[_ ]?)?(?:answer|ans|result|solution)["']\s*:\s*/gi
 
 const quoted =
   /^"((?:[^"\\]|\\.){0,2000})"|^'((?:[^'\\]|\\.){0,2000})'|^(?:\{\s*["']value["']\s*:\s*)?(-?\d[\d.eE+-]*)(?=\s*[,}\n])/
@@ -139,7 +148,7 @@ const isDisowned = (object: string): boolean =>
 
 /** Returns the answers in JSON objects such as `{"answer": "5"}`. */
 export const inJson = (text: string): ReadonlyArray<Statement> => {
-  if (!/[{,]\s*["'](?:final|ans|result|solution)/i.test(text)) return []
+  if (!/[{,]\s*["'](?:final|exact|correct|ans|result|solution)/i.test(text)) return []
   const matches = [...text.matchAll(key)].slice(-40)
   const isAnswer = ({ 0: name }: RegExpExecArray) => /ans/i.test(name)
   return (matches.some(isAnswer) ? matches.filter(isAnswer) : matches).flatMap((match): ReadonlyArray<Statement> => {

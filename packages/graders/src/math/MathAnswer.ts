@@ -55,14 +55,14 @@ interface Claim extends Statement {
 // -------------------------------------------------------------------------------------------------------------------
 
 const label =
-  /(?:\*\*|__)?(?<![a-zA-Z\d])(?:the\s+)?(?:final|correct|overall|right|true|actual)?\s*(?:answer|result|solution|value)s?(?:\s+set|\s+(?:to|of|for)\s+(?:the|this|our|your)\s+(?:original\s+|given\s+)?(?:question|problem|exercise|task|puzzle))?\s*(?:(?:\*{1,3}|__)?\s*[:;➜➔⟹⇒→]\s*(?:\*{1,3}|_{1,2})?|(?:,\s*(?:then|therefore|thus|hence)\s*,)?\s+(?:is|are|equals?|(?:must|should|would)\s+be|(?:comes?|turns?) (?:out )?to(?: be)?)\b(?:\s+(?:therefore|thus|then|hence|simply|just|exactly|indeed))?\s*(?:\*\*|__)?:?|\s*=(?!=)|\s+[—–-]+\s)\s*|(?:#{1,6} *(?:\*\*)?|\*\*|__)(?:final )?answer:?(?:\*\*|__)?:? *\n+\s*|(?<![^\n])[\s>*_-]*(?:final )?(?:answer|result|solution|conclusion)[*_:]* *\n+(?:[=-]{3,}|~{5,}) *\n+\s*|(?<![^\n])[>*_ -]*(?:final|ans\.?)[*_]*\s*[:=][*_]*\s*|(?<![^\n])\s*(?:⇒|→|∴|=>)\s*|(?<![^\n])ans(?:\.\s+|\)\s*)|(?<![^\n])\|[\s*]*(?:final )?answer[\s*]*\|\s*(?:\n\s*\|[-: ]+\|\s*\n\s*\|\s*|(?=[^|\n]+\|\s*(?:\n|$)))|####\s*/gi
+  /(?:\*\*|__)?(?<![a-zA-Z\d])(?:the\s+)?(?:final|correct|overall|right|true|actual)?\s*(?:answer|result|solution|value)s?(?:\s+set|\s+(?:to|of|for)\s+(?:the|this|our|your)\s+(?:original\s+|given\s+)?(?:question|problem|exercise|task|puzzle))?\s*(?:(?:\*{1,3}|__)?\s*[:;➜➔⟹⇒→⟶]\s*(?:\*{1,3}|_{1,2})?|(?:,\s*(?:then|therefore|thus|hence)\s*,)?\s+(?:is|are|equals?|(?:must|should|would)\s+be|(?:comes?|turns?) (?:out )?to(?: be)?)\b(?:\s+(?:therefore|thus|then|hence|simply|just|exactly|indeed))?\s*(?:\*\*|__)?:?|\s*=(?!=)|\s+[—–-]+\s)\s*|(?:#{1,6} *(?:\*\*)?|\*\*|__)(?:final )?answer:?(?:\*\*|__)?:? *\n+\s*|(?<![^\n])[\s>*_-]*(?:final )?(?:answer|result|solution|conclusion)[*_:]* *\n+(?:[=-]{3,}|~{5,}) *\n+\s*|(?<![^\n])(?:final )?answer *(?:\n+\s*|(?=(?:\$[^$\n]+\$|[-−]?[\d([][^a-z\n]*)[.!]?\s*(?:\n|$)))|(?<![^\n])[>*_ -]*(?:final|ans\.?)[*_]*\s*[:=][*_]*\s*|(?<![^\n])\s*(?:⇒|→|∴|=>)\s*|(?<![^\n])ans(?:\.\s+|\)\s*)|(?<![^\n])\|[\s*]*(?:final )?answer[\s*]*\|\s*(?:\n\s*\|[-: ]+\|\s*\n\s*\|\s*|(?=[^|\n]+\|\s*(?:\n|$)))|####\s*/gi
 
 /** The label "A: 5" on a separate line. */
 const shortLabel = /(?<![^\n])[>*_ -]*A[*_]*:[*_]*\s*/g
 
 /** Labels in other languages: "Antwort: 5", "La respuesta final es 5", "答えは5です", "Cevap 5". */
 const foreignLabel = new RegExp(
-  `(?:(?<!\\p{L})(?:(?:odp|rép|resp|risp|antw|отв|відп)\\.|${answerWords.replace(/^answer\|/, "")}|${resultWords})\\p{L}{0,8}|${joinedWords})(?:\\*\\*)?(?:\\s+\\p{L}[\\p{L}\\p{M}]*){0,2}?\\s*(?:\\*\\*)?\\s*(?:[:：=]|\\s[—–-]\\s|(?<=\\s)(?:ist|lautet|beträgt|est|es|é|è|e|är|er|is|on|jest|to|wynosi|je|este|adalah|ialah|là|είναι|равен|равна|равно|дорівнює|это|є|هو|هي|היא|הוא|হল|হলো|aynı)(?:\\s+(?:also|donc|por tanto|somit|daher|demnach|folglich|alors|ainsi|entonces|pues|quindi|dunque|allora|pertanto|tedy|proto|jadi|então|logo|portanto|dus|siis|alltså|altså|deci|zatem|więc|dakle|torej|tehát|следовательно|значит|тогда|отже|άρα))?\\s|(?:是|为|為|は|은|는|คือ|เท่ากับ)|\\s+(?=[-−]?\\d|\\$|\\\\[([f]|\\*\\*\\d))(?:\\*\\*)?\\s*`,
+  `(?:(?<!\\p{L})(?:(?:odp|rép|resp|risp|antw|отв|відп)\\.|${answerWords.replace(/^answer\|/, "")}|${resultWords})\\p{L}{0,8}|${joinedWords})(?:\\*\\*)?(?:\\s+\\p{L}[\\p{L}\\p{M}]*){0,2}?\\s*(?:\\*\\*)?\\s*(?:[:：=]|\\s[—–-]\\s|(?<=\\s)(?:ist|lautet|beträgt|est|es|é|è|e|är|er|is|on|jest|to|wynosi|je|este|adalah|ialah|là|είναι|равен|равна|равно|дорівнює|это|є|هو|هي|היא|הוא|হল|হলো|aynı)(?:\\s+(?:also|donc|por tanto|somit|daher|demnach|folglich|alors|ainsi|entonces|pues|quindi|dunque|allora|pertanto|tedy|proto|jadi|então|logo|portanto|teda|dus|siis|alltså|altså|derfor|därför|deci|zatem|więc|dakle|torej|tehát|следовательно|значит|тогда|отже|άρα))?\\s|(?:是|为|為|は|은|는|คือ|เท่ากับ)|\\s+(?=[-−]?\\d|\\$|\\\\[([f]|\\*\\*\\d))(?:\\*\\*)?\\s*`,
   "giu"
 )
 
@@ -92,7 +92,7 @@ const isBoldWithin = (said: string): boolean => /^[^*\n]*[^*\s][^*\n]*\*\*[^*\n]
 const behindLabel = (text: string, match: RegExpExecArray): (Statement & { readonly from: number }) | undefined => {
   const start = match.index + /^\s*/.exec(match[0])![0].length
   const rest = text.slice(match.index + match[0].length, match.index + match[0].length + maxStatement)
-  const lead = /^\s*/.exec(rest)![0].length
+  const lead = (match[0].endsWith("\n") ? /^(?:\s|> ?)*/ : /^\s*/).exec(rest)![0].length
   const from = match.index + match[0].length + lead
   const quote = /["“„«]$/.test(text.slice(0, start)) ? rest.slice(lead).search(/["”“»]/) : -1
   const items = /^(?:[-*] [^\n]{1,80}(?:\n|$)){2,6}/.exec(rest.slice(lead))?.[0]
@@ -114,7 +114,7 @@ const behindLabel = (text: string, match: RegExpExecArray): (Statement & { reado
     .replace(/ \((?:exact(?:ly)?|final)\)$/, "")
     .replace(/^[a-zA-Z] ?(?:→|->|⟶) ?(?=\$)/, "")
     .replace(/^([^*]*)(?:(?<!\s)\*\*(?=\s)|(?<=\s)\*\*(?!\s)|(?<!\s)\*\*$)([^*]*)$/, "$1$2")
-    .replace(/^([^()[\]]*)[)\]]$/, "$1")
+    .replace(/^([^()[\]]*|\$[^$]*\$[.!]?)[)\]]$/, "$1")
   return content.trim() === "" || /^[\s>#*_]*(?:the )?(?:final )?(?:answer|result)[\s:*_]*$/i.test(content)
     ? undefined
     : { start, from, end: from + said.length, content }
@@ -126,7 +126,7 @@ const labelled = (text: string): ReadonlyArray<Statement & { readonly from: numb
     .flatMap((match) => behindLabel(text, match) ?? [])
 
 const reversed =
-  /(?<![^\s(])(\$[^$\n]{1,80}\$|-?\d[\d.,/]*|\*\*[^*\n]{1,40}\*\*) (?:(?:is|must be) (?:thus |therefore |hence )?|as )(?:(?:the|my|our) (?:final |correct |right )?answer\b(?! (?:to|of|for))|what (?:the (?:question|problem|task) (?:asks|asked|wants|wanted)|(?:we|you) (?:want|wanted|need|needed|were (?:looking|asked) for)))|(?<![^\n])(\$[^$\n]{1,80}\$|-?\d[\d.,/]*) it is\b/gi
+  /(?<![^\s(])(?<!\d )(\$[^$\n]{1,80}\$|-?\d[\d.,/]*(?:[ \u00a0\u202f']\d{3}(?!\d))*|\*\*[^*\n]{1,40}\*\*) (?:(?:is|must be) (?:thus |therefore |hence )?|as )(?:(?:the|my|our) (?:final |correct |right )?answer\b(?! (?:to|of|for))|what (?:the (?:question|problem|task) (?:asks|asked|wants|wanted)|(?:we|you) (?:want|wanted|need|needed|were (?:looking|asked) for)))|(?<![^\n])(\$[^$\n]{1,80}\$|-?\d[\d.,/]*) it is\b/gi
 
 /** Finds answers that precede their label: "5 is the answer". */
 const before = (text: string): ReturnType<typeof labelled> =>
@@ -167,7 +167,7 @@ const contains = (outer: Span, inner: Span): boolean => outer.start <= inner.sta
 
 /** Returns the answer within tags: the content of a nested box, the text after a nested label, or the whole content. */
 const withinTags = (statement: Statement): Statement => {
-  const inner = statement.content.trim()
+  const inner = statement.content.trim().replace(/^<(\w+)>([^<]*)<\/\1>$/, "$2")
   const content = boxed(inner).at(-1)?.content ?? labelled(inner).at(-1)?.content ?? inner
   return { ...statement, content }
 }
@@ -190,8 +190,15 @@ interface Reading {
   readonly plain: string
 }
 
+/** The answer that there is no solution, which is not a denial. */
+const noSolution = /^(?:there (?:is|are) )?no (?:real |integer )?solutions?$/i
+
 /** Whether the sentence of a labeled answer denies it afterwards. */
-const isDeniedIn = (text: string, { end, from, start }: Span & { readonly from: number }): boolean =>
+const isDeniedIn = (
+  text: string,
+  { content, end, from, start }: Statement & { readonly from: number }
+): boolean =>
+  !noSolution.test(content) &&
   isDeniedAbroad(text.slice(start, end), /[^\d]*$/.exec(text.slice(Math.max(from, end - 200), end))![0])
 
 /** A part or a function of the answer, before its label: "La moitié de la réponse", "The square of the answer". */
@@ -351,6 +358,12 @@ const heading = new RegExp(
   "giu"
 )
 
+/** A label in a second language, or a remark on the form, between a label and its colon: "Answer (答え):", "答案 / Answer:". */
+const gloss = new RegExp(
+  `(?<=\\p{L})\\s*[(（/]\\s*(?:final )?(?:${answerWords}|${joinedWords}|${resultWords}|exact|simplified|boxed)\\s*[)）]?(?=[*_]{0,3}\\s*[:：])`,
+  "giu"
+)
+
 /** A dollar sign that would otherwise start a formula of words: "$5 per day and $20 in total". */
 const price =
   /(?<![\\$\w])\$(?=\d[\d,.]*(?: [^$\n\\]{0,80}[a-zA-Z]{3}[^$\n\\]{0,80}| ?[=+−–×÷*/-] ?| ?[+−–×÷*/-][^$\n\\]{0,40}= ?)\*{0,2}\$\d)/g
@@ -378,9 +391,9 @@ const withoutHtml = (text: string): string =>
     .replace(/<(sup|sub)>([^<]{1,60})<\/\1>/gi, (_, side: string, said) => `${/p$/i.test(side) ? "^" : "_"}{${said}}`)
     .replace(/<\/?(?:b|strong)>/gi, "**")
     .replace(/<h[1-6][^<>]{0,60}>([^<]{1,200})<\/h[1-6]>/gi, "\n**$1**\n")
-    .replace(/<(?:br|hr)\s*\/?>|<\/(?:p|div|li|ul|ol|tr|table|section|solution|output|response)>/gi, "\n")
+    .replace(/<(?:br|hr)\s*\/?>|<\/(?:p|div|li|ul|ol|tr|table|section|solution|output|response|tool_call|function_calls|invoke)>/gi, "\n")
     .replace(
-      /<\/?(?:i|em|u|p|span|div|li|ul|ol|t[rdh]|table|tbody|thead|code|section|solution|output|response)(?:\s[^<>]{0,80})?>/gi,
+      /<\/?(?:i|em|u|p|span|div|li|ul|ol|t[rdh]|table|tbody|thead|code|section|solution|output|response|tool_call|function_calls|invoke)(?:\s[^<>]{0,80})?>/gi,
       " "
     )
     .replace(/&(\w{2,6});/g, (all, name: string) => entities[name] ?? all)
@@ -454,6 +467,7 @@ const inPlainSigns = (written: string): string => {
       /(?<=^|\n)[ \t*_]*(?:question|problem|exercise|task|aufgabe|exercice|ejercicio|esercizio)\s#?\d{1,3}[a-z]?\s?[:)][*_]*[ \t]+(?=\S)/gi,
       ""
     )
+    .replace(gloss, "")
     .replace(/\^\(([-−]?\w{1,6})\)/g, "^{$1}")
     .replace(/(?<![a-zA-Z])P\([^()=]{2,30}\)(?=\s*[=≈])/g, "P")
     .replace(/(?<=\d\.\d+)(?:\.{3}|…)/g, "\\ldots ")
@@ -475,6 +489,8 @@ const inPlainSigns = (written: string): string => {
       ""
     )
     .replace(/\\(?:noindent|displaystyle|par|medskip|bigskip|smallskip)(?![a-zA-Z])\s*/g, "")
+    .replace(/\s*\\(?:begin|end)\{(?:center|tcolorbox)\}\s*/g, "\n")
+    .replace(/\\text(?:bf|it)\s*\{(\$[^$\n]+\$)\}/g, "$1")
     .replace(/(?<=^|\n)\s*\\item(?![a-zA-Z])(?:\[[^[\]\n]{0,20}\])?\s*/g, "")
     .replace(display, (_, side) => (side === "begin" ? "\\[" : "\\]"))
     .replace(heading, "$1: ")
@@ -486,8 +502,15 @@ const withoutCommands = (text: string): string =>
     ? text.replace(/(?<!`)`(?![^`\n]*[=:])(?=[^`\n]*\p{L}{2,}[ (][^`\n]*\d)[^`\n]+`(?!`)/gu, "□")
     : text
 
+/** A fence around the value that a label announces: "The final answer is:", followed by a block. */
+const fencedValue = new RegExp(
+  `((?:${answerWords}|${joinedWords}|${resultWords}|value)[^\\n]{0,40}?[:：][*_]*\\s*\\n\\s*)(?:\`\`\`|~~~)\\w*\\n([^\`~\\n]{1,200})\\n(?:\`\`\`|~~~)`,
+  "giu"
+)
+
 /** Removes the fence around a text. */
-const withoutFence = (text: string): string => /^(?:```|~~~)\w*\n([^`]*)\n(?:```|~~~)$/.exec(text)?.[1] ?? text
+const withoutFence = (text: string): string =>
+  /^(?:```|~~~)\w*\n([^`]*)\n(?:```|~~~)$/.exec(text)?.[1] ?? (/```|~~~/.test(text) ? text.replace(fencedValue, "$1$2") : text)
 
 /** Start of a sentence that states a number in words: "So the number of triangles is four". */
 const statement =

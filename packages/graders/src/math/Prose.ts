@@ -8,9 +8,9 @@ import { isKnown } from "./Units.ts"
 export const sentence = (text: string): string => {
   const formula = /^(?:\$\$[\s\S]*?\$\$|\\\[[\s\S]*?\\\]|\$[^$]*\$|\\\([\s\S]*?\\\))/.exec(text)
   const tail = formula === null ? text : text.slice(formula[0].length)
-  if (formula !== null && /^[\s.!,*]*(?:$|\n|[A-Z])/.test(tail)) return formula[0]
+  if (formula !== null && /^(?:[\s.!,*]*(?:$|\n|[A-Z])|[\s*]*[.!]\s+\p{Lo})/u.test(tail)) return formula[0]
   const end =
-    /\n|[。！](?!\s*[」』])|।|[.!](?=\s+[\p{Lu}(（]|\s+[A-Z\n]|\s*$)|,\s+(?:so|since|because|which|as|where|not|rather)\b|\s+(?:since|because)\b/u.exec(
+    /\n|[。！](?!\s*[」』])|।|[.!](?=\s+[\p{Lu}\p{Lo}(（]|\s+[A-Z\n]|\s*$)|,\s+(?:so|since|because|which|as|where|not|rather)\b|\s+(?:since|because)\b/u.exec(
       tail
     )
   return `${formula?.[0] ?? ""}${end === null ? tail : tail.slice(0, end.index)}`.trim()

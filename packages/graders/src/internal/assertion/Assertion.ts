@@ -167,12 +167,14 @@ const supposing =
 const comparing =
   /(?<!\p{L})(?:de (?:plus|moins) que|(?:más|menos|mais|più|meno) (?:que|do que|di|che)|(?:mehr|weniger) als|(?:meer|minder) dan|(?:fler|flere|färre|færre|mer|mindre) (?:än|end|enn)|(?:больше|меньше),? чем|(?:więcej|mniej) niż)(?!\p{L})/iu
 
-const isDoubtedAbroad = (said: string, behind: string, around: string): boolean => {
-  const before = plainBefore(said)
+const isDoubtedAbroad = (preceding: string, behind: string, around: string): boolean => {
+  const before = plainBefore(preceding)
   if (wish.test(before)) return true
   const clause = /^[^,，、;،]*/.exec(behind)![0].replace(comparing, " ")
-  // The text around the sentence may be in another language.
-  const patterns = new Set([...patternsIn(around), ...patternsIn(`${before} ${behind}`, false)])
+  // The text around the sentence may be in another language, and so may one word that is not known.
+  const said = `${before} ${behind}`
+  const isGuessed = wordsIn(said) === 1 || /[^ -~\s□]/.test(said)
+  const patterns = new Set([...patternsIn(around), ...patternsIn(said, isGuessed)])
   return [...patterns].some(({ condition, doubt, retraction }) => {
     for (const { end, index } of [...doubt.find(before), ...condition.find(before)]) {
       const until = supposing.test(before.slice(index, end)) ? "conclusion" : "comma"

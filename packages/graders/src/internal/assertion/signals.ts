@@ -83,9 +83,9 @@ const joinedReportingWords = Words.joined(joinedReporting)
 
 const ofSource = /^(?:['’]s)?\s+(?:answer|result|solution|value|guess)(?![\p{L}])/iu
 
-/** The answer of a named person: "Tom's answer is". */
+/** The answer of another person: "Tom's answer is", "The user's proposed answer". */
 const ofPerson =
-  /(?<![\p{L}□])(?!(?:It|That|Let|What|Here|There|He|She|Who|Today|This)['’]s)\p{Lu}\p{L}+['’]s (?:\w+ )?(?:answer|guess|solution|claim|estimate|suggestion|conjecture)(?!\p{L})/gu
+  /(?<![\p{L}□])(?!(?:it|that|let|what|here|there|he|she|who|today|this|problem|question|exercise|puzzle)['’]s)\p{L}{2,}['’]s (?:\w+ )?(?:answer|guess|solution|claim|estimate|suggestion|conjecture)(?!\p{L})/giu
 
 /** An answer according to somebody, but not to a theorem: "Volgens Jan is", "selon mon voisin". */
 const ofSomebody =
