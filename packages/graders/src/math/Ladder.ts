@@ -603,7 +603,10 @@ const phrases: ReadonlyArray<readonly [spellings: RegExp, phrase: string]> = [
     /^(?:the )?(?:limit |value |it )?(?:dne|d\.?n\.?e\.?|(?:does not|doesn't|doesnot|do not) exist|\\nexists)$/i,
     "does not exist"
   ],
-  [/^(?:s=|x\\in ?)?(?:(?:there (?:is|are) )?no (?:real |integer )?solutions?|none|\\emptyset|\\nothing|\\\{\\\})$/i, "\\emptyset"],
+  [
+    /^(?:s=|x\\in ?)?(?:(?:there (?:is|are) )?no (?:real |integer )?solutions?|none|\\emptyset|\\nothing|\\\{\\\})$/i,
+    "\\emptyset"
+  ],
   [/^\+?(?:infinity|\\infty)$/i, "\\infty"],
   [/^diverge(?:s|nt)$/i, "divergent"],
   [/^converge(?:s|nt)$/i, "convergent"],

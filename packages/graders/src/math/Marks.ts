@@ -98,9 +98,9 @@ export const boxed = (text: string): ReadonlyArray<Statement> => {
 const tag =
   /<(\/?)(?:(?:final[_ -]?)?(?:answer|result|ans)|final|(?<=\/)parameter|parameter name="(?:final_?)?answer")>|\[(\/?)ANSWER\]/gi
 
-/** A call that submits the answer: `final_answer("5")`, `submit(answer="5")`. */
+/** A call that submits the answer: `final_answer("5")`, `submit(answer="5")`, `Finish[5]`. */
 const call =
-  /(?<![\w.])(?:final_?answer|submit(?:_(?:final_)?answer)?)\(\s*(?:\w+\s*=\s*)?(?:"([^"\n]{1,200})"|'([^'\n]{1,200})')\s*\)/gi
+  /(?<![\w.])(?:final_?answer|submit(?:_(?:final_)?answer)?)\(\s*(?:\w+\s*=\s*)?(?:"([^"\n]{1,200})"|'([^'\n]{1,200})')\s*\)|(?<![\w.])finish\[([^\n]{1,200})\](?=\s*(?:\n|$))/gi
 
 /**
  * Returns the answers in tags and in calls that submit one. Opening and closing tags are matched separately, because a combined pattern takes
@@ -116,15 +116,17 @@ export const tagged = (text: string): ReadonlyArray<Statement> => {
       open = undefined
     }
   }
-  for (const { 0: all, 1: quoted, 2: single, index } of text.matchAll(call))
-    found.push({ start: index, end: index + all.length, content: (quoted ?? single)! })
+  for (const { 0: all, 1: quoted, 2: single, 3: bare, index } of text.matchAll(call))
+    found.push({ start: index, end: index + all.length, content: (quoted ?? single ?? bare)! })
   return found
 }
 
-const key = /["'](?:(?:final|exact|correct)[_ ]?)?(?:answer|ans|result|solution)["']\s*:\s*/gi
+const key =
+  /(?:["'](?:(?:(?:final|exact|correct)[_ ]?)?(?:answer|ans|result|solution)|final)["']|(?<=[{,]\s*)(?:final_?)?answer(?=\s*:\s*["']))\s*:\s*/gi
 
+/** A value, which may be in an object or a list of its own. */
 const quoted =
-  /^"((?:[^"\\]|\\.){0,2000})"|^'((?:[^'\\]|\\.){0,2000})'|^(?:\{\s*["']value["']\s*:\s*)?(-?\d[\d.eE+-]*)(?=\s*[,}\n])/
+  /^(?:\{\s*["']value["']\s*:\s*|\[\s*(?=(?:"[^"\n]*"|'[^'\n]*')\s*\]))?(?:"((?:[^"\\]|\\.){0,2000})"|'((?:[^'\\]|\\.){0,2000})')|^(?:\{\s*["']value["']\s*:\s*)?(-?\d[\d.eE+-]*)(?=\s*[,}\n])/
 
 /** Decodes a JSON string. Unescaped LaTeX is left unchanged. */
 const unescaped = (text: string): string => {
@@ -148,9 +150,9 @@ const isDisowned = (object: string): boolean =>
 
 /** Returns the answers in JSON objects such as `{"answer": "5"}`. */
 export const inJson = (text: string): ReadonlyArray<Statement> => {
-  if (!/[{,]\s*["'](?:final|exact|correct|ans|result|solution)/i.test(text)) return []
+  if (!/[{,]\s*["']?(?:final|exact|correct|ans|result|solution)/i.test(text)) return []
   const matches = [...text.matchAll(key)].slice(-40)
-  const isAnswer = ({ 0: name }: RegExpExecArray) => /ans/i.test(name)
+  const isAnswer = ({ 0: name }: RegExpExecArray) => /ans|final/i.test(name)
   return (matches.some(isAnswer) ? matches.filter(isAnswer) : matches).flatMap((match): ReadonlyArray<Statement> => {
     const start = match.index + match[0].length
     const open = text.lastIndexOf("{", match.index)

@@ -55,14 +55,14 @@ interface Claim extends Statement {
 // -------------------------------------------------------------------------------------------------------------------
 
 const label =
-  /(?:\*\*|__)?(?<![a-zA-Z\d])(?:the\s+)?(?:final|correct|overall|right|true|actual)?\s*(?:answer|result|solution|value)s?(?:\s+set|\s+(?:to|of|for)\s+(?:the|this|our|your)\s+(?:original\s+|given\s+)?(?:question|problem|exercise|task|puzzle))?\s*(?:(?:\*{1,3}|__)?\s*[:;➜➔⟹⇒→⟶]\s*(?:\*{1,3}|_{1,2})?|(?:,\s*(?:then|therefore|thus|hence)\s*,)?\s+(?:is|are|equals?|(?:must|should|would)\s+be|(?:comes?|turns?) (?:out )?to(?: be)?)\b(?:\s+(?:therefore|thus|then|hence|simply|just|exactly|indeed))?\s*(?:\*\*|__)?:?|\s*=(?!=)|\s+[—–-]+\s)\s*|(?:#{1,6} *(?:\*\*)?|\*\*|__)(?:final )?answer:?(?:\*\*|__)?:? *\n+\s*|(?<![^\n])[\s>*_-]*(?:final )?(?:answer|result|solution|conclusion)[*_:]* *\n+(?:[=-]{3,}|~{5,}) *\n+\s*|(?<![^\n])(?:final )?answer *(?:\n+\s*|(?=(?:\$[^$\n]+\$|[-−]?[\d([][^a-z\n]*)[.!]?\s*(?:\n|$)))|(?<![^\n])[>*_ -]*(?:final|ans\.?)[*_]*\s*[:=][*_]*\s*|(?<![^\n])\s*(?:⇒|→|∴|=>)\s*|(?<![^\n])ans(?:\.\s+|\)\s*)|(?<![^\n])\|[\s*]*(?:final )?answer[\s*]*\|\s*(?:\n\s*\|[-: ]+\|\s*\n\s*\|\s*|(?=[^|\n]+\|\s*(?:\n|$)))|####\s*/gi
+  /(?:\*\*|__)?(?<![a-zA-Z\d])(?:the\s+)?(?:final|correct|overall|right|true|actual)?\s*(?:answer|result|solution|value)s?(?:\s+set|\s+(?:to|of|for)\s+(?:the|this|our|your)\s+(?:original\s+|given\s+)?(?:question|problem|exercise|task|puzzle))?\s*(?:(?:\*{1,3}|__)?\s*[:;➜➔⟹⇒→⟶]\s*(?:\*{1,3}|_{1,2})?|(?:,\s*(?:then|therefore|thus|hence)\s*,)?\s+(?:is|are|equals?|(?:must|should|would)\s+be|(?:comes?|turns?) (?:out )?to(?: be)?)\b(?:,\s*(?:then|therefore|thus|hence)\s*,|\s+(?:therefore|thus|then|hence|simply|just|exactly|indeed))?\s*(?:\*\*|__)?:?|\s*=(?!=)|\s+[—–-]+\s)\s*|(?:#{1,6} *(?:\*\*)?|\*\*|__)(?:final )?answer:?(?:\*\*|__)?:? *\n+\s*|(?<![^\n])[\s>*_-]*(?:final )?(?:answer|result|solution|conclusion)[*_:]* *\n+(?:[=-]{3,}|~{5,}) *\n+\s*|(?<![^\n])(?:final )?answer *(?:\n+\s*|(?=(?:\$[^$\n]+\$|[-−]?[\d([][^a-z\n]*)[.!]?\s*(?:\n|$)))|(?<![^\n])[>*_ -]*(?:final|ans\.?)[*_]*\s*[:=][*_]*\s*|(?<![^\n])\s*(?:⇒|→|∴|=>)\s*|(?<![^\n])ans(?:\.\s+|\)\s*)|(?<![^\n])\|[\s*]*(?:final )?answer[\s*]*\|\s*(?:\n\s*\|[-: ]+\|\s*\n\s*\|\s*|(?=[^|\n]+\|\s*(?:\n|$)))|####\s*/gi
 
 /** The label "A: 5" on a separate line. */
 const shortLabel = /(?<![^\n])[>*_ -]*A[*_]*:[*_]*\s*/g
 
 /** Labels in other languages: "Antwort: 5", "La respuesta final es 5", "答えは5です", "Cevap 5". */
 const foreignLabel = new RegExp(
-  `(?:(?<!\\p{L})(?:(?:odp|rép|resp|risp|antw|отв|відп)\\.|${answerWords.replace(/^answer\|/, "")}|${resultWords})\\p{L}{0,8}|${joinedWords})(?:\\*\\*)?(?:\\s+\\p{L}[\\p{L}\\p{M}]*){0,2}?\\s*(?:\\*\\*)?\\s*(?:[:：=]|\\s[—–-]\\s|(?<=\\s)(?:ist|lautet|beträgt|est|es|é|è|e|är|er|is|on|jest|to|wynosi|je|este|adalah|ialah|là|είναι|равен|равна|равно|дорівнює|это|є|هو|هي|היא|הוא|হল|হলো|aynı)(?:\\s+(?:also|donc|por tanto|somit|daher|demnach|folglich|alors|ainsi|entonces|pues|quindi|dunque|allora|pertanto|tedy|proto|jadi|então|logo|portanto|teda|dus|siis|alltså|altså|derfor|därför|deci|zatem|więc|dakle|torej|tehát|следовательно|значит|тогда|отже|άρα))?\\s|(?:是|为|為|は|은|는|คือ|เท่ากับ)|\\s+(?=[-−]?\\d|\\$|\\\\[([f]|\\*\\*\\d))(?:\\*\\*)?\\s*`,
+  `(?:(?<!\\p{L})(?:(?:odp|rép|resp|risp|antw|отв|відп)\\.|${answerWords.replace(/^answer\|/, "")}|${resultWords}|(?:soluzione|solución|solução|soluție|oplossing|lösning|løsning|rozwiązanie|řešení)(?=[*_]*\\s*[:：]))\\p{L}{0,8}|${joinedWords})(?:\\*\\*)?(?:\\s+\\p{L}[\\p{L}\\p{M}]*){0,2}?\\s*(?:\\*\\*)?\\s*(?:[:：=]|\\s[—–-]\\s|(?<=\\s)(?:ist|lautet|beträgt|est|es|é|è|e|är|er|is|on|jest|to|wynosi|je|este|adalah|ialah|là|είναι|равен|равна|равно|дорівнює|это|є|هو|هي|היא|הוא|হল|হলো|aynı)(?:\\s+(?:also|donc|por tanto|somit|daher|demnach|folglich|alors|ainsi|entonces|pues|quindi|dunque|allora|pertanto|tedy|proto|jadi|então|logo|portanto|teda|dus|siis|alltså|altså|derfor|därför|deci|zatem|więc|dakle|torej|tehát|следовательно|значит|тогда|отже|άρα))?\\s|(?:是|为|為|は|은|는|คือ|เท่ากับ)[:：]?|\\s+(?=[-−]?\\d|\\$|\\\\[([f]|\\*\\*\\d))(?:\\*\\*)?\\s*`,
   "giu"
 )
 
@@ -167,7 +167,7 @@ const contains = (outer: Span, inner: Span): boolean => outer.start <= inner.sta
 
 /** Returns the answer within tags: the content of a nested box, the text after a nested label, or the whole content. */
 const withinTags = (statement: Statement): Statement => {
-  const inner = statement.content.trim().replace(/^<(\w+)>([^<]*)<\/\1>$/, "$2")
+  const inner = statement.content.trim().replace(/^<(?:(\w+)>([^<]*)<\/\1|!\[CDATA\[([^<]*)\]\])>$/, "$2$3")
   const content = boxed(inner).at(-1)?.content ?? labelled(inner).at(-1)?.content ?? inner
   return { ...statement, content }
 }
@@ -194,10 +194,7 @@ interface Reading {
 const noSolution = /^(?:there (?:is|are) )?no (?:real |integer )?solutions?$/i
 
 /** Whether the sentence of a labeled answer denies it afterwards. */
-const isDeniedIn = (
-  text: string,
-  { content, end, from, start }: Statement & { readonly from: number }
-): boolean =>
+const isDeniedIn = (text: string, { content, end, from, start }: Statement & { readonly from: number }): boolean =>
   !noSolution.test(content) &&
   isDeniedAbroad(text.slice(start, end), /[^\d]*$/.exec(text.slice(Math.max(from, end - 200), end))![0])
 
@@ -358,6 +355,12 @@ const heading = new RegExp(
   "giu"
 )
 
+/** A label in brackets or in the title of a block: "(Answer) 5", "【答案】5", "[Final Answer]: 5", ":::tip Answer". */
+const framed = new RegExp(
+  `(?<![^\\n]) {0,3}(?:(?:\\[(?=[^\\]\\n]*\\]:)|[(【«「『])\\s*(?:final )?(?:${answerWords}|${joinedWords})\\s*[\\])】»」』]|:::\\w+\\s+(?:final )?answer\\s)\\s*[:：]?\\s*`,
+  "giu"
+)
+
 /** A label in a second language, or a remark on the form, between a label and its colon: "Answer (答え):", "答案 / Answer:". */
 const gloss = new RegExp(
   `(?<=\\p{L})\\s*[(（/]\\s*(?:final )?(?:${answerWords}|${joinedWords}|${resultWords}|exact|simplified|boxed)\\s*[)）]?(?=[*_]{0,3}\\s*[:：])`,
@@ -391,9 +394,12 @@ const withoutHtml = (text: string): string =>
     .replace(/<(sup|sub)>([^<]{1,60})<\/\1>/gi, (_, side: string, said) => `${/p$/i.test(side) ? "^" : "_"}{${said}}`)
     .replace(/<\/?(?:b|strong)>/gi, "**")
     .replace(/<h[1-6][^<>]{0,60}>([^<]{1,200})<\/h[1-6]>/gi, "\n**$1**\n")
-    .replace(/<(?:br|hr)\s*\/?>|<\/(?:p|div|li|ul|ol|tr|table|section|solution|output|response|tool_call|function_calls|invoke)>/gi, "\n")
     .replace(
-      /<\/?(?:i|em|u|p|span|div|li|ul|ol|t[rdh]|table|tbody|thead|code|section|solution|output|response|tool_call|function_calls|invoke)(?:\s[^<>]{0,80})?>/gi,
+      /<(?:br|hr)\s*\/?>|<\/(?:p|div|li|ul|ol|tr|table|section|solution|output|response|tool_call|function_calls|invoke|mark)>/gi,
+      "\n"
+    )
+    .replace(
+      /<\/?(?:i|em|u|p|span|div|li|ul|ol|t[rdh]|table|tbody|thead|code|section|solution|output|response|tool_call|function_calls|invoke|mark)(?:\s[^<>]{0,80})?>/gi,
       " "
     )
     .replace(/&(\w{2,6});/g, (all, name: string) => entities[name] ?? all)
@@ -440,6 +446,10 @@ const inLatinUnits = (text: string): string =>
     [unit, per].flatMap((symbol) => cyrillicUnits[symbol ?? ""] ?? []).join("/")
   )
 
+/** Converts raised digits to an exponent: "5¹²" to "5^{12}". */
+const inExponent = (digits: string): string =>
+  `^{${[...digits].map((one) => (one === "⁻" ? "-" : "⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(one))).join("")}}`
+
 /** Greek, whose question mark looks like a semicolon. */
 const greek = /\p{Script=Greek}{3}/u
 
@@ -468,8 +478,13 @@ const inPlainSigns = (written: string): string => {
       ""
     )
     .replace(gloss, "")
+    .replace(framed, "Answer: ")
+    .replace(/(?<=\bfinal)_?(?=answer\s*[:=])/gi, " ")
+    .replace(/\*\*\*(?=\S)([^*\n]+)\*\*\*/g, "**$1**")
+    .replace(/(?<![^\n]) {0,3}(?:> ?\[!\w+\]|:::[ \t]*(?=\n|$))[^\n]*\n?/g, "")
     .replace(/\^\(([-−]?\w{1,6})\)/g, "^{$1}")
     .replace(/(?<![a-zA-Z])P\([^()=]{2,30}\)(?=\s*[=≈])/g, "P")
+    .replace(/(?<=\d)⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+(?![⁄/])/g, inExponent)
     .replace(/(?<=\d\.\d+)(?:\.{3}|…)/g, "\\ldots ")
     .replace(/(?<!\p{L})(?:Rp\.?|R\\?\$|Rs\.?)\s?(\d[\d.,]*)/gu, (_, digits: string) =>
       digits.replace(/\.(?=\d{3}(?!\d))/g, "")
@@ -492,6 +507,7 @@ const inPlainSigns = (written: string): string => {
     .replace(/\s*\\(?:begin|end)\{(?:center|tcolorbox)\}\s*/g, "\n")
     .replace(/\\text(?:bf|it)\s*\{(\$[^$\n]+\$)\}/g, "$1")
     .replace(/(?<=^|\n)\s*\\item(?![a-zA-Z])(?:\[[^[\]\n]{0,20}\])?\s*/g, "")
+    .replace(/\\(begin|end)\{answer\}/g, (_, side) => (side === "begin" ? "<answer>" : "</answer>"))
     .replace(display, (_, side) => (side === "begin" ? "\\[" : "\\]"))
     .replace(heading, "$1: ")
 }
@@ -510,7 +526,8 @@ const fencedValue = new RegExp(
 
 /** Removes the fence around a text. */
 const withoutFence = (text: string): string =>
-  /^(?:```|~~~)\w*\n([^`]*)\n(?:```|~~~)$/.exec(text)?.[1] ?? (/```|~~~/.test(text) ? text.replace(fencedValue, "$1$2") : text)
+  /^(?:```|~~~)\w*\n([^`]*)\n(?:```|~~~)$/.exec(text)?.[1] ??
+  (/```|~~~/.test(text) ? text.replace(fencedValue, "$1$2") : text)
 
 /** Start of a sentence that states a number in words: "So the number of triangles is four". */
 const statement =
@@ -539,8 +556,6 @@ const withNumerals = (text: string): string => {
 const chance =
   /\b(one|two|three|four|five|six|seven|eight|nine) (?:in|out of) (two|three|four|five|six|seven|eight|nine|ten|twelve|twenty)(?= (?:chance|probability)\b)/gi
 
-const scientific = /(?<=\d\s?[×x*·]\s?10|(?<![\w.])10)(⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)/g
-
 const ratio =
   /(\bratio\b[^.\n]{0,80}?\b(?:is|equals|be)(?: exactly)?[\s*]+)(\d+(?:\.\d+)?) to (\d+(?:\.\d+)?)(?=[*.!]*\s*$)/i
 
@@ -550,10 +565,6 @@ const withPlainNumbers = (text: string): string =>
     withMixed(withNumerals(text.replace(chance, (_, top, bottom) => `${withDigits(top)}/${withDigits(bottom)}`)))
   )
     .replace(/(?<=\d) ?([½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])/g, (_, part: string) => ` ${part.normalize("NFKD").replace("\u2044", "/")}`)
-    .replace(
-      scientific,
-      (digits) => `^{${[...digits].map((one) => (one === "⁻" ? "-" : "⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(one))).join("")}}`
-    )
     .replace(ratio, "$1$2:$3")
 
 /** Extracts an answer in words: "The function is even.", "Yes, since both are." */
@@ -673,7 +684,7 @@ const onlyAmount = (text: string): string | undefined => {
   const numbers = [...text.matchAll(/(?<![\p{L}\d.,^_/])[-−]?[$€£¥₹]?\d(?:[\d.,]*\d)?(?![\d^/a-zA-Z]|[.,]\d)/gu)]
   const found = numbers[0]
   if (found === undefined || numbers.length > 1 || text.match(/\d+/g)!.length > 3) return undefined
-  if (/[\\=<>≤≥≈+*^√π∞]|[.!?…,;:—–]+\s*\p{L}/u.test(text) || operating.test(text)) return undefined
+  if (/[\\=<>≤≥≈+*^√∛π∞]|\p{L}\(|[.!?…,;:—–]+\s*\p{L}/u.test(text) || operating.test(text)) return undefined
   const span = { start: found.index, end: found.index + found[0].length }
   const behind = text.slice(span.end)
   if (!/^[\p{L}\p{M}\p{Cf}\s'’.।%$€£¥₹-]*$/u.test(behind) || objects(behind) || opinion(text)) return undefined
@@ -707,8 +718,15 @@ const fromLabel = (content: string): string => {
   )
 }
 
+/** A value with another notation for it in parentheses: "1/2 (or 0.5)". */
+const restated = /^([^()]{1,80}?)\s*\((?:or|i\.e\.,?|=) ([^()]{1,80})\)$/
+
 /** Returns the value of a claim. */
-const valueIn = ({ content, isMark }: Claim): string => (isMark ? fromMark(content) : fromLabel(content))
+const valueIn = ({ content, isMark }: Claim): string => {
+  const value = isMark ? fromMark(content) : fromLabel(content)
+  const [, first, second] = restated.exec(value) ?? []
+  return first !== undefined && isSame(first, second!) ? first : value
+}
 
 /** Extracts the answer from a box or tags: the content, or the value that a sentence in it states. */
 const fromMark = (content: string): string => (isSentence(content) ? (inSentence(content) ?? content) : content)
@@ -775,13 +793,11 @@ const search = (said: string): string | Absence | undefined => {
     if ("kind" in found) return found
     const denied = mentions.find((one) => one.start >= found.end && isSame(one.content, found.content))
     if (denied !== undefined) return retracted(found.content, said.slice(found.end))
-    return found.isMark ? fromMark(found.content) : fromLabel(found.content)
+    return valueIn(found)
   }
   const unclear = claims.at(-1)
   if (unclear !== undefined) {
-    return isRetracted(plain, unclear.end)
-      ? retracted(unclear.content, said.slice(unclear.end))
-      : fromLabel(unclear.content)
+    return isRetracted(plain, unclear.end) ? retracted(unclear.content, said.slice(unclear.end)) : valueIn(unclear)
   }
   const mentioned = mentions.reduce((most, { end }) => Math.max(most, end), 0)
   // Mentioned answers do not count, but the text after them may contain an answer.

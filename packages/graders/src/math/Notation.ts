@@ -20,7 +20,7 @@ const unicode: ReadonlyArray<Rule> = [
   [/∞/g, "\\infty "],
   [/∪/g, "\\cup "],
   [/∈/g, "\\in "],
-  [/ℝ/g, "\\mathbb{R}"],
+  [/[ℝℤℕℚℂ]/g, (sign) => `\\mathbb{${sign.normalize("NFKD")}}`],
   [/∅/g, "\\emptyset "],
   [/[′’‘]/g, "'"],
   [/[″]/g, "''"],
@@ -147,10 +147,15 @@ const plainSpelling: ReadonlyArray<Rule> = [
   [/\bper cent\b/gi, "percent"],
   [/(?<=\d\s*)([a-z]{2,}) per ([a-z]{2,})(?![a-z])/gi, "$1/$2"],
   [/(?<=\d\s*)US[- ](?=dollars?\b)/gi, ""],
-  [/^\\text\s*\{\s*(?:the\s+)?(?:final\s+)?answer\s*(?:is|=)?\s*:?\s*\}\s*/gi, ""],
+  [/^\\(?:text|mathrm)(?:bf)?\s*\{\s*(?:the\s+)?(?:final\s+)?answer\s*(?:is|=)?\s*:?\s*\}\s*(?:\\ )?\s*/gi, ""],
+  [/(?:∛|\\?\bcbrt|\\sqrt\s*\[\s*3\s*\])\s*(?:\(([^()]*)\)|(\d+|[a-z](?![a-z])))/g, "\\sqrt[3]{$1$2}"],
+  [/^([a-zA-Z])\s*(?::|\\colon)\s*([a-z])\s*(?:\\mapsto|↦)\s*/g, "$1($2) = "],
+  [/\\in\s*\\mathbf\s*\{?\s*([ZNRQC])\s*\}?/g, "\\in \\mathbb{$1}"],
+  [/,?\s*\\text\s*\{\s*,?\s*(?:where|with|for(?: all| any| some)?)\s*\}\s*(?=[a-z]\s*\\in)/g, ", "],
+  [/(?:,|\\q?quad|\s)\s*\(\s*([a-z]\s*\\in\s*\\mathbb\s*\{?\s*Z\s*\}?)\s*\)/g, ", $1"],
   [/(\\text\s*\{[^{}]*\p{L})\s+and\s*\}\s*(?=\d)/gu, "$1} \\text{and} "],
   [/^(?:\\text\s*\{\s*)?no solutions?\s*\}?$/gi, "\\emptyset "],
-  [/(?<=[+-]\s*[CKck]\s*)[,;]\s*(?:\\q?quad\s*)*[CKck]\s*\\in\s*\\mathbb\s*\{?\s*R\s*\}?(?=\$?$)/g, ""],
+  [/(?<=[+-]\s*[CKck]\s*)[,;]\s*(?:\\q?quad\s*)*[CKck]\s*\\in\s*\\mathbb\s*\{?\s*R\s*\}?$/g, ""],
   [/\\(?:qty|SI)\s*\{([^{}]*)\}\s*\{([^{}]*)\}/g, "$1\\text{ $2}"],
   [/\\text\s*\{\s*\\\$\s*\}/g, "\\$"],
   [/(?<=\d\s*)sq\.?\s+(?=[a-z])/gi, "square "],
@@ -173,7 +178,7 @@ const plainSpelling: ReadonlyArray<Rule> = [
   [/(?<=\d)(?:\s+[xX]\s+|[xX])(?=10\s*\^)/g, "*"],
   [/\\(?:R|reals)(?![a-zA-Z])|\\text\s*\{\s*(?:the set of )?all real(?: number)?s\s*\}/g, "\\mathbb{R}"],
   [
-    /\\text\s*\{\s*,?\s*(?:for |where |with )?(?:any |all |every |each )?integers?\s*(?:\}\s*([kmn])|\s([kmn])\s*\})$/g,
+    /,?\s*\\text\s*\{\s*,?\s*(?:for |where |with )?(?:any |all |every |each )?integers?\s*(?:\}\s*([kmn])|\s([kmn])\s*\})$/g,
     (_, first, second) => `, ${first ?? second} \\in \\mathbb{Z}`
   ],
   [/(\\mathbb\s*(?:\{\s*[RZ]\s*\}|[RZ]))\s*-\s*(?=\\\{)/g, "$1 \\setminus "],
@@ -364,7 +369,7 @@ export const normalise = (text: string): string => {
   if (digits !== undefined) return digits
   const flat = ascii.includes("\\begin") ? withoutRows(ascii.replace(/^[\s$]+|[\s$]+$/g, "")) : ascii
   const spaced = apply(spacing, apply(thousands, dollars(flat.includes("\\over") ? withoutOver(flat) : flat)))
-  const spelled = apply(plainSpelling, spaced)
+  const spelled = apply(plainSpelling, spaced.trim())
   const ended = /dot|overline|\\bar|…|\.\d*\(|\.{3}/.test(spelled) ? apply(repeating, spelled) : spelled
   const commands = /[\\_^]/.test(ended) ? apply(spelling, ended) : ended
   return endings(commands.replace(/\s+/g, " "))

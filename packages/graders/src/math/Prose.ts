@@ -77,7 +77,7 @@ const powers =
 
 /** Words that rule out a number as an answer: bounds, guesses, denials and counts of other things. */
 export const hedge =
-  /\b(?:not|never|no longer|cannot|can't|isn't|(?<!\bthe )(?:least|most)|(?<!\d\*{0,2} )(?:more|less|fewer|greater)|(?:more|less|fewer) or|or (?:more|less|fewer)|over|under|between|could|may|maybe|perhaps|possibly|possible|probably|likely|might|tried|tries|trying|try|guess\w*|unsure|unclear|unknown|unable|no idea|don't know|do not know|doubt\w*|unless|wrong|incorrect|if|no|none|neither|nor|impossible|(?:problem|question|exercise|task|statement|prompt)s? (?:has|have|asks?|says?|contains?|consists|states?|gives?|mentions?)|suppose|assume|fails?|failed|attempt\w*|excluded|rejected|gave up|give up|squared|cubed|(?:step|case|problem|question|exercise|example|equation|part|page|line|option|choice|chapter|section|figure|table|theorem|lemma|definition|proposition|corollary|remark|exercise|formula|method|row|column|version|attempt|page|appendix|ref|reference)s?\s*\(?#?\d+)\b/i
+  /\b(?:not|never|no longer|cannot|can't|isn't|(?<!\bthe )(?:least|most)|(?<!\d\*{0,2} )(?:more|less|fewer|greater)|(?:more|less|fewer) or|or (?:more|less|fewer)|over|under|between|could|may|maybe|perhaps|possibly|possible|probably|likely|might|tried|tries|trying|try|guess\w*|unsure|unclear|(?<!the )unknown|unable|no idea|don't know|do not know|doubt\w*|unless|wrong|incorrect|if|no|none|neither|nor|impossible|(?:problem|question|exercise|task|statement|prompt)s? (?:has|have|asks?|says?|contains?|consists|states?|gives?|mentions?)|suppose|assume|fails?|failed|attempt\w*|excluded|rejected|gave up|give up|squared|cubed|(?:step|case|problem|question|exercise|example|equation|part|page|line|option|choice|chapter|section|figure|table|theorem|lemma|definition|proposition|corollary|remark|exercise|formula|method|row|column|version|attempt|page|appendix|ref|reference)s?\s*\(?#?\d+)\b/i
 
 /** Equivalents in other languages: denials, guesses and bounds. */
 export const foreignHedge =
@@ -181,7 +181,7 @@ export const counted = (text: string): string =>
   /^(?!placeholder|todo|draft|guess|template|example|wrong|format|hint|sample|try)\p{L}+:\s*(\$[^$]+\$|-?\d[\d.,]*(?:\s?[€£¥%])?)$/iu.exec(
     text
   )?.[1] ??
-  (words(text) > 0 ? /^\p{L}{2,}\s*\((-?\d[\d.,]*)\)$/u.exec(text)?.[1] : undefined) ??
+  (words(text) > 0 ? /^\p{L}{2,}\s+\((-?\d[\d.,]*)\)$/u.exec(text)?.[1] : undefined) ??
   text
 
 /** Removes a lead-in that introduces an answer: "Total cost: 18". */
@@ -201,7 +201,7 @@ export const plainValue = (content: string): string => {
   if (content.length > 400) return content
   const after = content.replace(contrast, "").replace(lead, "")
   const bare = behindLead(/^\*\*([^*\n]{1,60})\*\*(?:\s*\([^()]*\))?$/.exec(after)?.[1] ?? after)
-  const short = /\p{L}/u.test(bare) ? bare.replace(because, "") : bare
+  const short = /\p{L}/u.test(bare) && !/^\$[^$]*\$$/.test(bare) ? bare.replace(because, "") : bare
   const plain = counted(withoutRemark(short).replace(trail, "").trim())
   return /[\d\\$]|\p{L}/u.test(plain) ? plain : content
 }

@@ -78,7 +78,7 @@ const sentenceBefore = (text: string, start: number): string => {
 
 /** Matches the start of a sentence that is not preceded by a full stop: "5 Wait, that is wrong". */
 const nextSentence =
-  /^[\s□*_)\]}]*\s(?:Wait|Actually|No|But|Hmm|So|Thus|Hence|Therefore|The|This|That|It|We|I|However|Let|Note|Check|Hope|Verif\w+)\b/
+  /^[\s□*_)\]}]*\s(?:Wait|Actually|No|But|Hmm|So|Thus|Hence|Therefore|The|This|That|It|We|I|However|Let|Note|Check|Hope|Verif\w+|Sorry|Oops|Whoops|Never|Ignore|Scratch|Correction)\b/
 
 /** Returns the part of an answer's sentence that follows it, and the mark that ends the sentence. */
 const sentenceBehind = (text: string, end: number): { readonly said: string; readonly mark: string } => {
@@ -242,18 +242,17 @@ const isDenied = (text: string): boolean => {
 
 const answers = new RegExp(`^(?:${answerWords.replace(/^answer\|/, "")}|${resultWords})\\p{L}{0,8}$`, "iu")
 
+/** One of several attempts or answers: "Answer 2:". */
+const numbered =
+  /^\W*(?:solution|answer|option|method|approach|version|attempt|candidate|possibility|try|take|guess)s?\s*#?\d+\s*[:：]/i
+
 /** Whether a short lead-in with a colon contains words that are not known to introduce the writer's answer. */
 const isOddLead = (before: string): boolean => {
+  if (numbered.test(before)) return true
   const lead = /^([^,;:：]*?)(?:[:：]|->|→|\s[–—-])[\s*_$\\([]*$/.exec(before.replace(/\([^()]*\)/g, " "))?.[1]
   if (lead === undefined) return false
   const words = lead.toLowerCase().match(/[\p{L}\p{M}'’]+/gu) ?? []
   if (words.length > 4) return false
-  if (
-    /^\W*(?:solution|answer|option|method|approach|version|attempt|candidate|possibility|try|take|guess)s?\s*#?\d/i.test(
-      lead
-    )
-  )
-    return true
   if (joinedScript.test(lead)) return lead.length < 8 && !joinedAnswers.test(lead) && !English.conclusion.test(lead)
   if (words.some((word) => statingAbroad.has(word)) || derived.test(lead)) return false
   return words.some((word) => !English.leads.has(word) && !English.foreignLeads.has(word) && !answers.test(word))
@@ -400,6 +399,8 @@ export const isAsserted = (text: string, { end, start }: Span, isMark = false): 
     ) {
       if (isSubject(before, said) && !isStatedAbroad(before, said, isMark)) return false
     }
+    const isWord = /(?:^|[:：])[^\p{L}:：]*\p{L}*\p{Ll}[^\p{L}:：]*$/u.test(before) && !/\p{L}/u.test(said)
+    if (!isMark && languages.length > 3 && isWord && !isStatedAbroad(before, said, true)) return false
     const isBareNoun = wordsIn(before) === 1 && !joinedScript.test(before)
     if (!languages[0]!.isVerbFirst && isBareNoun && /[\u0590-\u06ff]/.test(before) && isSubject(before, said))
       return false
@@ -466,7 +467,7 @@ const isHarmful = (sentence: string, mark: string): boolean => {
 }
 
 /** A heading of a list of explanations, and an item of a list. */
-const listHeading = /[:：][\s*_]*$/
+const listHeading = /[:：][\s*_]*$|^\s*(?:#{1,6}\s|\*\*[^*]+\*\*\s*$)/
 const listItem = /^\s*(?:[-*•]|\d+[.)])\s/
 
 /** Maximum number of sentences after an answer that are checked individually. */
@@ -533,7 +534,10 @@ export const isTakenBack = (text: string, end: number): boolean => {
 export const isRetracted = (text: string, end: number): boolean => {
   const tail = readTail(text, end)
   if (tail.isSilent) return false
-  return takesBack(tail) || hasHarm(tail.tail, tail.languages.length === 0 || isEnglish(tail.around))
+  return (
+    takesBack(tail) ||
+    hasHarm(tail.tail, tail.languages.length === 0 || isEnglish(tail.around) || isEnglish(tail.tail.slice(0, reach)))
+  )
 }
 
 /** Whether the text between two stated answers corrects the first or continues from it. */

@@ -182,7 +182,7 @@ export const isEnglish = (text: string): boolean => {
 
 /** Matches letters of scripts without a language in `doubts`. */
 const unread = new RegExp(
-  `(?!\\p{Lm}|\\p{Script=Latin}|${scripts.map(({ source }) => source.replace("{2}", "")).join("|")})\\p{L}`,
+  `(?!\\p{Lm}|\\p{Script=Common}|\\p{Script=Latin}|${scripts.map(({ source }) => source.replace("{2}", "")).join("|")})\\p{L}`,
   "u"
 )
 

@@ -132,7 +132,7 @@ const joinedObjections =
 
 /** Matches the start of a sentence that objects to the preceding answer. */
 export const objection = new RegExp(
-  `^[\\s*_>#(–—.…-]*(?:(?:${objections})(?![\\p{L}'’])|(?:${joinedObjections}))`,
+  `^[\\s*_>#(–—.…□-]*(?:(?:${objections})(?![\\p{L}'’])|(?:${joinedObjections}))`,
   "iu"
 )
 
