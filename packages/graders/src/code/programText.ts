@@ -2,12 +2,13 @@
  * Finds the program in an answer. Candidates are its fenced blocks or, if there are none, its tags and its JSON
  * strings, and the whole answer. A Python program then chooses among them.
  */
+import { withoutTokens } from "../internal/spoken.ts"
 
 const fence = /^(\s*(?:>\s?)?)(?:[-*]\s+)?(```+|~~~+)\s*([\w+#.-]*)/
 
 /** Whether a fence's language tag is compatible with Python. */
 const isPython = (language: string): boolean =>
-  /^(?:|i?py(?:thon)?(?:[23](?:\.\d+)?)?|pycon|code|solution)$/i.test(language)
+  /^(?:|i?py(?:thon)?(?:[23](?:\.\d+)?)?|pycon|code|solution|diff|patch)$/i.test(language)
 
 /** Maximum number of blocks considered. Only the last ones count. */
 const maxBlocks = 20
@@ -35,6 +36,10 @@ const withoutPrompts = (lines: ReadonlyArray<string>): string => {
     : lines.flatMap((line) => prompt.exec(line)?.slice(1) ?? []).join("\n")
 }
 
+/** Returns the lines that a diff adds or leaves. */
+const patched = (lines: ReadonlyArray<string>): ReadonlyArray<string> =>
+  lines.flatMap((line) => (/^(?:[+ ](?!\+\+ ))/.test(line) ? [line.slice(1)] : line === "" ? [line] : []))
+
 /** Returns the fenced blocks of an answer that may be Python. The last one may lack its closing fence. */
 export const blocks = (answer: string): ReadonlyArray<Block> => {
   const found: Array<Block> = []
@@ -43,7 +48,11 @@ export const blocks = (answer: string): ReadonlyArray<Block> => {
     | undefined
   const add = (isClosed: boolean) => {
     if (open !== undefined && isPython(open.language)) {
-      found.push({ code: withoutPrompts(open.lines), isClosed, isTagged: open.language !== "" })
+      const lines = /^(?:diff|patch)$/i.test(open.language) ? patched(open.lines) : open.lines
+      const code = withoutPrompts(lines)
+      // A fence may contain another one.
+      const inner = /^\s*(?:```|~~~)/.test(code) ? blocks(code) : []
+      found.push(...(inner.length > 0 ? inner : [{ code, isClosed, isTagged: open.language !== "" }]))
     }
     open = undefined
   }
@@ -62,7 +71,8 @@ export const blocks = (answer: string): ReadonlyArray<Block> => {
   return found.filter(({ code }) => code.trim() !== "").slice(-maxBlocks)
 }
 
-const tagged = /<(code|pre|solution|program|python|answer|final_answer)(?:\s[^<>]{0,80})?>([\s\S]*?)<\/\1>/gi
+const tagged =
+  /<(code|pre|solution|program|python|answer|final_answer)(?:\s[^<>]{0,80})?>([\s\S]*?)<\/\1>|\[(code|python|answer)\]([\s\S]*?)\[\/\3\]/gi
 
 const entities: Readonly<Record<string, string>> = {
   "&lt;": "<",
@@ -84,31 +94,35 @@ const contents = (content: string): ReadonlyArray<string> => {
 /** Maximum length of an answer that is parsed as JSON, in characters. */
 const maxJson = 200_000
 
-/** Returns the strings in an answer's JSON, up to three levels deep. */
+/** Returns the strings in an answer's JSON, up to five levels deep. The lines of a notebook's cell are one string. */
 const stringsIn = (answer: string): ReadonlyArray<string> => {
   const json = /[[{][\s\S]*[\]}]/.exec(answer.slice(0, maxJson))?.[0]
   const walk = (value: unknown, levels: number): ReadonlyArray<string> => {
     if (typeof value === "string") return [value]
+    if (Array.isArray(value) && value.length > 1 && value.slice(0, -1).every((line) => /\n$/.test(String(line))))
+      return [value.join("")]
     if (typeof value !== "object" || value === null || levels === 0) return []
     return Object.values(value).flatMap((one) => walk(one, levels - 1))
   }
   try {
-    return json === undefined ? [] : walk(JSON.parse(json), 3)
+    return json === undefined ? [] : walk(JSON.parse(json), 5)
   } catch {
     return []
   }
 }
 
 /** Returns the texts of an answer that may be its program, in order. The last one is the answer itself. */
-export const candidates = (answer: string): ReadonlyArray<string> => {
+export const candidates = (written: string): ReadonlyArray<string> => {
+  const answer = withoutTokens(written).replace(/^\s*python3?\n/i, "")
   const fenced = blocks(answer)
-  if (fenced.length > 0) return [...fenced.map(({ code }) => code), answer]
+  // Python reads "~~~" as an operator.
+  if (fenced.length > 0) return [...fenced.map(({ code }) => code), answer.replace(/^(\s*)~~~/gm, "$1```")]
   const strings = stringsIn(answer).flatMap((text) => {
     const inner = blocks(text)
     return inner.length === 0 ? [text] : inner.map(({ code }) => code)
   })
-  const tags = [...answer.matchAll(tagged)].flatMap(([, , content = ""]) => contents(content))
-  return [...[...strings, ...tags].filter((text) => text.trim() !== "").slice(-maxBlocks), answer]
+  const tags = [...answer.matchAll(tagged)].flatMap(([, , html, , content = ""]) => contents(html ?? content))
+  return [...[...strings, ...tags].filter((text) => text.trim() !== "").slice(-maxBlocks), withoutPrompts(answer.split("\n"))]
 }
 
 /**

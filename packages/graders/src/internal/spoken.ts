@@ -22,10 +22,11 @@ const inFinalChannel = (text: string): string => {
 
 /** Tokens of chat templates at the start and the end of a text, and around a box: `<|assistant|>`, `</s>`. */
 const opening = /^(?:\s*<\|\w{1,24}\|>)+/
-const closing = /(?:\s*(?:<\/s>|<eos>|<end_of_turn>|\[\/?INST\]))+\s*$/
+const closing = /(?:\s*(?:<\|\w{1,24}\|>|<\/s>|<eos>|<end_of_turn>|\[\/?INST\]))+\s*$/
 const boxTokens = /<\|(begin|end)_of_box\|>/g
 
-const withoutTokens = (text: string): string =>
+/** Removes the tokens of chat templates. */
+export const withoutTokens = (text: string): string =>
   text
     .replace(boxTokens, (_, side) => (side === "begin" ? "<answer>" : "</answer>"))
     .replace(opening, "")

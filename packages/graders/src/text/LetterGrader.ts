@@ -51,11 +51,18 @@ const alike: Readonly<Record<string, string>> = { А: "A", С: "C", Е: "E" }
 
 const innermost = /\\(?:text\w*|math\w*|mbox|emph|underline|displaystyle|Large|large|huge|bf)\s*\{([^{}]*)\}/g
 
+/** A label in brackets: "[Answer] B", "【答案】B". */
+const framed = new RegExp(`^[ \\t]*[[【「『]\\s*(?:final )?(?:${answerWords}|${joinedWords})\\s*[\\]】」』]\\s*[:：]?\\s*`, "gimu")
+
 /** Removes Markdown, HTML and LaTeX markup. Boxes and tags become `‹…›`. */
 const plain = (text: string): string => {
   const unwrapped = text
     .normalize("NFKC")
-    .replace(/<answer>\s*([\s\S]*?)\s*<\/answer>/gi, "‹$1›")
+    .replace(/<answer>\s*([\s\S]*?)\s*<\/answer>|\[answer\]\s*([\s\S]*?)\s*\[\/answer\]/gi, "‹$1$2›")
+    .replace(framed, "Answer: ")
+    .replace(/^[ \t]*\|[ \t:|-]+\|[ \t]*$|^[ \t]*\|[ \t]*|[ \t]*\|[ \t]*$/gm, "")
+    .replace(/^((?:final )?answer)[ \t]*\|[ \t]*/gim, "$1: ")
+    .replace(/^[ \t]*(?:[-*] )?\[[xX]\][ \t]*/gm, "")
     .replace(/<\/?[a-z][^<>]{0,80}>/gi, " ")
     .replace(/^ {0,3}#{1,6} +/gm, "")
     .replace(/[✓✔✅☑👉]\uFE0F?|^[ \t]*>[ \t]?/gmu, "")
@@ -81,13 +88,13 @@ const choiceWords =
   "option|choice|letter|alternativ[ea]|answer|opción|opcion|opção|opzione|option|variante?|letra|lettera|lettre|buchstabe|вариант|選択肢|选项|選項|보기"
 
 const is =
-  "is|are|would be|must be|should be|has to be|will be|ist|lautet|wäre|est|es|sería|è|é|seria|is|är|jest|je|este|là|adalah|είναι|это|є|:|=|→|->|—|–|-|هو|هي|היא|הוא|คือ|to|on|là|là|olarak|是|为|為|選|选|は|が|은|는"
+  "is|are|would be|must be|should be|has to be|will be|ist|lautet|wäre|est|es|sería|è|é|seria|är|jest|je|este|adalah|ialah|είναι|это|є|е|:|=|→|->|—|–|-|هو|هي|היא|הוא|คือ|to|on|là|là|olarak|是|为|為|選|选|は|が|은|는"
 
 const adverbs = "therefore|thus|then|definitely|clearly|probably|likely|indeed|hence|simply|actually|most likely"
 
 /** Words that may follow a chosen letter. "A" and "I" are also words, so not every occurrence is a choice. */
 const connectors =
-  "because|since|which|as|is|and|or|with|for|by|due|given|but|where|from|weil|da|porque|car|parce|perché|потому|omdat"
+  "because|since|which|as|is|it|ist|est|es|è|é|är|er|and|or|with|for|by|due|given|but|where|from|weil|da|porque|car|parce|perché|потому|omdat"
 
 const options = `(?:(?:the|la|le|el|il|die|a|o)\\s+)?(?:(?:${choiceWords})\\s*#?)?`
 
@@ -102,18 +109,18 @@ const asian = "[\\p{Script=Han}\\p{Script=Hangul}\\p{Script=Hiragana}\\p{Script=
 
 /** "Correct", in the languages of the answers. */
 const right =
-  "correct[aeo]?|right|best|richtig\\p{L}*|korrekt\\p{L}*|juste|bonne|corrett[ao]|giust[ao]|esatt[ao]|corret[ao]|cert[ao]|juiste?|rätt|riktige?|rigtige?|poprawn\\p{L}*|prawidłow\\p{L}*|správn\\p{L}*|točan|točn\\p{L}*|tačan|corectă?|верн\\p{L}*|правильн\\p{L}*|вірн\\p{L}*|σωστ\\p{L}*|helyes|oikea|doğru|đúng|benar|tepat|sahihi|נכונ\\p{L}*|הנכונ\\p{L}*|صحيح\\p{L}*|الصحيح\\p{L}*|درست|सही|সঠিক"
+  "correct[aeo]?|right|best|betul|صحیح|richtig\\p{L}*|korrekt\\p{L}*|juste|bonne|corrett[ao]|giust[ao]|esatt[ao]|corret[ao]|cert[ao]|juiste?|rätt|riktige?|rigtige?|poprawn\\p{L}*|prawidłow\\p{L}*|správn\\p{L}*|točan|točn\\p{L}*|tačan|corectă?|верн\\p{L}*|правильн\\p{L}*|вірн\\p{L}*|σωστ\\p{L}*|helyes|oikea|doğru|đúng|benar|tepat|sahihi|נכונ\\p{L}*|הנכונ\\p{L}*|صحيح\\p{L}*|الصحيح\\p{L}*|درست|सही|সঠিক"
 
 /** Nouns for a choice, in the same languages. */
-const nouns = `${choiceWords}|alternativ|(?:${answerWords})\\p{L}{0,4}|statement|claim|утверждение|ответ|seçenek|şık|विकल्प|বিকল্প|گزینه|الخيار|האפשרות|επιλογή|wariant|možnost|svarsalternativ`
+const nouns = `${choiceWords}|alternativ|(?:${answerWords})\\p{L}{0,4}|statement|claim|lösung|soluzione|solución|solução|утверждение|ответ|seçenek|şık|विकल्प|বিকল্প|گزینه|الخيار|האפשרות|επιλογή|wariant|možnost|svarsalternativ`
 
 /** Words that may stand between these and the letter: copulas, articles and concluding words. */
 const links =
-  "is|are|must be|should be|would be|will be|ist|lautet|est|es|sería|è|é|seria|är|er|on|jest|je|este|to|là|adalah|είναι|это|є|هو|هي|היא|הוא|the|la|le|el|il|die|das|a(?=\\s+letra)|η|το|here|also|so|thus|therefore|hence|then|clearly|donc|dunque|quindi|logo|portanto|entonces|somit|daher|dus|alltså|altså|więc|deci|dakle|tehát|siis|таким образом|значит|do"
+  "is|are|must be|should be|would be|will be|ist|lautet|est|es|sería|è|é|seria|är|er|on|jest|je|este|to|là|adalah|ialah|ni|είναι|это|є|е|هو|هي|היא|הוא|the|la|le|el|il|die|das|a(?=\\s+letra)|η|το|here|also|so|thus|therefore|hence|then|clearly|donc|dunque|quindi|logo|portanto|entonces|somit|daher|dus|alltså|altså|więc|deci|dakle|tehát|siis|таким образом|значит|do"
 
 /** Text after a letter that does not continue its sentence. */
 const rest =
-  "(?=['’](?:[dt][ıiuü]r|s)(?!\\p{L})|\\s*[)\\]}›:]|\\s*[.,;!।。]|\\s*(?:$|\\n)|\\s+(?:şıkkı\\p{L}*|है|ہے|است)|(?:번|입니다|です|である))"
+  "(?=['’](?:[dt][ıiuü]r|s)(?!\\p{L})|\\s*[)\\]}›:]|\\s*[.,;!।。]|\\s*(?:$|\\n)|\\s+(?:şıkkı\\p{L}*|seçene\\p{L}*|है|ہے|است)|(?:번|입니다|です|である))"
 
 const way = (before: string, letters: string, isSmall = false, after = ""): Way => {
   const letter = `[(\\[{]{0,3}(?<letter>[${letters}])(?!(?!${asian})[\\p{L}\\p{N}]|['’](?![dt][ıiuü]r)\\p{L}|\\s*[+^=×*/]\\s*\\w|\\.\\w)[)\\]}]*`
@@ -138,7 +145,7 @@ const waysOf = (letters: string): ReadonlyArray<ReadonlyArray<Way>> => {
       `(?:(?<!\\p{L})(?:${nouns})\\s+|选项|選項|選択肢|(?<=^|[\\n.,]\\s*))`,
       letters,
       false,
-      `(?:\\s+(?:${links}))*\\s*(?:(?:${right})(?!\\p{L})(?=\\s*(?:[.,;!।。]|$|\\n)|\\s+(?:है|ہے)|\\s+(?:answer|choice|option)\\b)|是?正确|是?正確|が正し|が正解|[가이] 정답|[가이] 맞|सही)(?!\\s+(?:if|for|only|when))`
+      `(?:\\s+(?:${links}))*\\s*(?:(?:${right})(?!\\p{L})(?=\\s*(?:[.,;!।。]|$|\\n)|\\s+(?:है|ہے|است)|\\s+(?:answer|choice|option)\\b)|是?正确|是?正確|が正し|が正解|[가이] 정답|[가이] 맞|सही)(?!\\s+(?:if|for|only|when))`
     ),
     way(
       "(?<!\\p{L})the\\s+(?:(?:false|incorrect|untrue|wrong|invalid)\\s+(?:statement|claim|assertion|sentence)|(?:statement|claim|option|choice|one|assertion)\\s+(?:that|which)\\s+is\\s+(?:not\\s+\\p{L}+|false|incorrect|untrue|wrong))\\s+is:?\\s+",
@@ -182,10 +189,10 @@ const waysOf = (letters: string): ReadonlyArray<ReadonlyArray<Way>> => {
       letters
     ),
     way(
-      `\\b(?:choose|chose|pick|picked|select|selected|go with|going with|opt for|settle on|elijo|wähle|choisis|scelgo|escolho)\\s+${options}\\s*`,
+      `\\b(?:choose|chose|pick|picked|mark|select|selected|go with|going with|opt for|settle on|elijo|wähle|choisis|scelgo|escolho)\\s+${options}\\s*`,
       letters
     ),
-    way(`(?:选择?|選擇?|選ぶ)\\s*`, letters),
+    way(`(?:选择?|選擇?|選ぶ|ตอบ)\\s*(?:选项|選項)?\\s*`, letters),
     way(
       `(?<![\\p{L}])`,
       letters,
@@ -259,7 +266,7 @@ const waysOf = (letters: string): ReadonlyArray<ReadonlyArray<Way>> => {
       `(?:\\s*[)\\]}.:]*\\s*(?:$|\\n)|\\s*[-–—:.)]\\s|,?\\s+(?:because|since|as|for|weil|da|porque|car|parce|perché)\\b|(?<=[)\\]])\\s)`
     ),
     way(`(?:^|\\n)\\s*${options}\\s*`, letters, false, "[\\s.)\\]}]*(?:$|\\n)"),
-    way(`(?:^|\\n)\\s*(?:option|choice)\\s+`, letters, false, "\\s*[:.](?:\\s|$)"),
+    way(`(?:^|\\n)\\s*(?:option|choice)\\s+`, letters, false, "\\s*[:.–—-](?:\\s|$)"),
     way(`:\\s*`, letters, false, "\\s*\\.?\\s*$"),
     way("(?:^|\\n)\\s*", letters, false, "(?:[)\\]}]|\\s*[.:])[^\\n]*$")
   ]
@@ -292,7 +299,7 @@ const patternsFor = (letters: string): Patterns => {
 
 /** Words that negate a statement in advance: "I do not think that it is B". */
 const disowned =
-  /(?:\b(?:not|never|cannot|unless|whether|if|doubt|probability|chance|wrong|incorrect|isn't|neither|eliminate|except|suppose|assume|why)\b|n't)[^.\n:;,!?]{0,40}$/i
+  /(?:\b(?:not|never|cannot|unless|whether|if|doubt|probability|chance|wrong|incorrect|isn't|neither|eliminate|except|suppose|assume|why|look(?:ing)? at|examin\w+|consider\w*|turn(?:ing)? to|move on to)\b|n't)[^.\n:;,!?]{0,40}$/i
 
 const isWord = new RegExp(`^ (?!(?:${connectors})\\b)\\p{Ll}`, "u")
 
@@ -310,6 +317,10 @@ const calledWrong = (letters: string) =>
 /** A choice as the subject of a sentence: "C ignores entropy". */
 const isSubject =
   /^[)\]}]*\s+(?:is (?:not|wrong|incorrect|false|too|only|also|a|an)|isn't|was|would|could|can|cannot|can't|does|doesn't|did|has|had|may|might|seems|fails|ignores|states|says|violates|contradicts|describes|refers|assumes|gives|misses|confuses|requires|implies)\b/
+
+/** A mark or a word for "wrong" after a letter: "D: ❌", "A — неверно". */
+const refuted =
+  /^[)\]}.:\s]*(?:[–—-]\s*)?(?:[✗✘❌✖❎🚫👎]|(?<=[:–—-]\s*)(?:wrong|incorrect|false|falsch|faux|fals[oa]|incorrect[oa]|sbagliat|errad|fout|fel(?!\p{L})|forkert|błęd|špatně|greșit|неверн|неправильн|невірн|грешн|λάθος|yanlış|خطأ|غلط|נכון לא|שגוי|गलत|ভুল|ผิด|sai(?!\p{L})|salah|错|錯|間違|틀))/iu
 
 /** Whether a second letter, or a doubt, directly follows the first letter. */
 const hedged = (letters: string): RegExp =>
@@ -335,6 +346,7 @@ const statements = (text: string, { isSmall, pattern }: Way, patterns: Patterns)
     if (!isSmall && found !== letter) return []
     if (found !== letter && !/^\s*(?:[)\]}›]|[.,;!]?\s*(?:$|\n))/.test(rest)) return []
     if (/[AI]/.test(letter) && isWord.test(rest)) return []
+    if (refuted.test(rest)) return []
     if (isSubject.test(rest) && !/is\s+(?:correct|right)/.test(match[0])) return []
     const lead = text.slice(Math.max(0, match.index - 60), match.index)
     if (disowned.test(lead) || ofOthers.test(lead) || patterns.calledWrong.test(rest)) return []
@@ -349,7 +361,7 @@ const inFavour =
 
 /** Words that keep the last sentence with a letter from choosing it. */
 const against =
-  /\b(?:not|never|no longer|neither|nor|none|cannot|wrong|incorrect|false|mistakes?|errors?|fails?|tempting|trap|off|rule[ds]? out|out because|eliminated?|discard(?:ed)?|reject(?:ed)?|exclude[ds]?|if|unless|whether|would (?:be|have)|could|might|may|maybe|perhaps|suppose|assum(?:e|es|ing)|check|consider|try|test|students?|people|others?|they|some|many|textbook|key|until|guess|glance|looks?|only correct for|probability)\b|n't|\?|\bonly[.!]?$|\b[A-J] to [A-J]\b/i
+  /\b(?:not|never|no longer|neither|nor|none|cannot|wrong|incorrect|false|mistakes?|errors?|fails?|tempting|trap|off|rule[ds]? out|out because|eliminated?|discard(?:ed)?|reject(?:ed)?|exclude[ds]?|if|unless|whether|would (?:be|have)|could|might|may|maybe|perhaps|suppose|assum(?:e|es|ing)|check|consider|let['’]?s|look at|try|test|students?|people|others?|they|some|many|textbook|key|until|guess|glance|looks?|only correct for|probability)\b|n't|\?|\bonly[.!]?$|\b[A-J] to [A-J]\b/i
 
 const subjectOf = new RegExp(
   `(?:^|[,:;]\\s*|\\b(?:only|that|so|thus|hence|therefore)\\s+)(?:(?:the\\s+)?(?:${choiceWords})\\s+)?[(\\[]*$`,
@@ -410,7 +422,7 @@ const evasions =
 export const extract = (text: string, letters: string = defaultLetters): string | undefined => {
   const shown = withoutStruck(spoken(text))
   const verified = onlyVerified(shown, letters)
-  const said = withoutContrast(plain(shown.replace(boldEnd, "$1\n$2")))
+  const said = withoutContrast(plain(shown.replace(boldEnd, "$1\n$2$3")))
   const patterns = patternsFor(letters)
   const [stated, pointed, alone] = patterns.ways
   for (const kind of isListing(said, letters) ? [stated!, pointed!] : [stated!, pointed!, alone!]) {
@@ -433,14 +445,14 @@ export const extract = (text: string, letters: string = defaultLetters): string 
   return verified
 }
 
-/** A bold letter at the end of a text, after a sentence. */
-const boldEnd = /([.!?:)\]]\s+)\*\*\(?([A-Z])\)?\.?\*\*(?=\s*$)/
+/** A letter in bold or in parentheses at the end of a text, after a sentence. */
+const boldEnd = /([.!?:)\]]\s+)(?:\*\*\(?([A-Z])\)?\.?\*\*|\(([A-Z])\))(?=\s*$)/
 
 /** Matches the rejected letter of a contrast: "isn't A but", and an introduction that names eliminated letters. */
 const contrasts =
-  /(?:(is|was)n['’]t|\b(is|was)? ?\bnot|nicht|n['’]est pas|\bno es|\bnão é|\bnon è|не)\s+(?:(?:option|choice)\s+)?\(?[A-J]\)?,?\s+(?:but|sondern|mais|sino|mas|ma|а)(?:\s+rather)?(?=\s+\(?[A-J]\b)|不是\s*[A-J][,，]?\s*而(?=是)|\S{1,3}\s*[가이]\s*아니라\s*(?=[A-J])|\b(?:after|having|by)\s+(?:eliminat|rul|exclud|discard|reject)\w+[^.\n]{0,80}?,\s+(?=only\b|the\b)/gi
+  /it(?:['’]s|\s+is)\s+not\s+\(?[A-J]\)?,\s+it(?:['’]s|\s+is)\b|(?:(is|was)n['’]t|\b(is|was)? ?\bnot|nicht|n['’]est pas|\bno es|\bnão é|\bnon è|не)\s+(?:(?:option|choice)\s+)?\(?[A-J]\)?,?\s+(?:but|sondern|mais|sino|mas|ma|а)(?:\s+rather)?(?=\s+\(?[A-J]\b)|不是\s*[A-J][,，]?\s*而(?=是)|\S{1,3}\s*[가이]\s*아니라\s*(?=[A-J])|\b(?:after|having|by)\s+(?:eliminat|rul|exclud|discard|reject)\w+[^.\n]{0,80}?,\s+(?=only\b|the\b)/gi
 
-const withoutContrast = (text: string): string => text.replace(contrasts, (_, one, two) => ((one ?? two) ? "is" : ""))
+const withoutContrast = (text: string): string => text.replace(contrasts, (all, one, two) => ((one ?? two) ? "is" : /not/i.test(all) ? "it is" : ""))
 
 const approved = /^\W*(?:✓|✔|✅|☑|correct|right|true|yes)(?!\p{L})/iu
 const disapproved = /^\W*(?:✗|✘|❌|✖|❎|wrong|incorrect|false|no|not)(?!\p{L})/iu
@@ -458,10 +470,10 @@ const onlyVerified = (text: string, letters: string): string | undefined => {
   return chosen.length === 1 && others.length > 0 && others.length === lines.length - 1 ? chosen[0]!.letter : undefined
 }
 
-/** Whether a text lists the choices, one per line. */
+/** Whether a text lists the choices, one per line or in parentheses. */
 const isListing = (text: string, letters: string): boolean => {
   const lines = [
-    ...text.matchAll(new RegExp(`(?:^|\\n)[\\s(]*(?:(?:option|choice)\\s+)?([${letters}])\\s*[).:]`, "gi"))
+    ...text.matchAll(new RegExp(`(?:^|\\n|\\s(?=\\())[\\s(]*(?:(?:option|choice)\\s+)?([${letters}])\\s*[).:]`, "gi"))
   ]
   return new Set(lines.map(([, letter]) => letter)).size > 1
 }

@@ -138,6 +138,7 @@ const plainBefore = (said: string): string =>
   said
     .replace(/\([^()]*\)/g, " ")
     .replace(insteadOf, " ")
+    .replace(/\b(?:although|though|while)\s+(?:option |choice )?\$?(?:[A-J]|[□\d]+)\s[^,]{1,80},/gi, " ")
     .replace(certain, (all) => (/\b(?:no|without|beyond)\b/i.test(all) ? " " : all))
 
 /** Whether the text before an answer, within its sentence, keeps it from being asserted. */

@@ -215,7 +215,7 @@ export const correction =
 
 /** A sentence that instructs the reader what to write. */
 export const imperative =
-  /^[\s*_"“(>-]*(?:please |kindly |then |always |just |only )?(?:(?:write|put|give|box|enter|state|report|reserve|keep|save|hold|provide|submit|return|express|print|output|replace|use|insert|include|type)(?:\s*$|\s+(?:down |out )?(?:your|the|a|an|it|this|that|any|only|like|final|answer|result|value|number|□))|prove or disprove|(?:show|prove|demonstrate|verify)\s+that|(?:answer|respond|reply|end|finish|conclude)\s+(?:with|as|like|in|by|your)|(?:end|finish) your)(?![\p{L}])/iu
+  /^[\s*_"“(>-]*(?:please |kindly |then |always |just |only )?(?:(?:write|put|give|box|enter|state|report|reserve|keep|save|hold|provide|submit|return|express|print|output|replace|use|insert|include|type)(?:\s*$|\s+(?:down |out )?(?:your|the|a|an|it|this|that|any|only|like|final|answer|result|value|number|[□‹]))|prove or disprove|(?:show|prove|demonstrate|verify)\s+that|(?:answer|respond|reply|end|finish|conclude)\s+(?:with|as|like|in|by|your)|(?:end|finish) your)(?![\p{L}])/iu
 
 /** An answer under a counterfactual condition. */
 export const conditional = /\bwould (?!like\b)\w+|\b(?:you|we|i|it|one)['’]d (?:get|have|obtain|find|be|need)\b/i
