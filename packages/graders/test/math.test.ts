@@ -224,7 +224,7 @@ describe("suites", () => {
     )
   }
 
-  const wordings = [0, 6]
+  const wordings = [0, 6, 12, 22]
 
   for (const [part, missed] of wordings.entries()) {
     it.effect(`no new false credit and no new miss in part ${part + 1} of the wordings`, () =>

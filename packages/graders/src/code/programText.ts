@@ -122,7 +122,10 @@ export const candidates = (written: string): ReadonlyArray<string> => {
     return inner.length === 0 ? [text] : inner.map(({ code }) => code)
   })
   const tags = [...answer.matchAll(tagged)].flatMap(([, , html, , content = ""]) => contents(html ?? content))
-  return [...[...strings, ...tags].filter((text) => text.trim() !== "").slice(-maxBlocks), withoutPrompts(answer.split("\n"))]
+  return [
+    ...[...strings, ...tags].filter((text) => text.trim() !== "").slice(-maxBlocks),
+    withoutPrompts(answer.split("\n"))
+  ]
 }
 
 /**

@@ -117,7 +117,7 @@ const behindLabel = (text: string, match: RegExpExecArray): (Statement & { reado
     .replace(/^([^()[\]]*|\$[^$]*\$[.!]?)[)\]]$/, "$1")
   return content.trim() === "" || /^[\s>#*_]*(?:the )?(?:final )?(?:answer|result)[\s:*_]*$/i.test(content)
     ? undefined
-    : { start, from, end: from + said.length, content }
+    : { start, from, end: from + said.replace(/[?？؟]+$/, "").length, content }
 }
 
 const labelled = (text: string): ReadonlyArray<Statement & { readonly from: number }> =>
@@ -458,7 +458,7 @@ const inQuotation = /^(?: {0,3}>[^\n]*(?:\n|$)){2,}$/
 /** Normalizes digits to ASCII, and converts LaTeX displays and headings to Markdown. */
 const inPlainSigns = (written: string): string => {
   const text = greek.test(written)
-    ? written.replace(/(?<=\p{Script=Greek}[^;.!\n]{0,200});(?=\s*$|\s+\p{Lu})/gu, "?")
+    ? written.replace(/(?<=\p{Script=Greek}(?:[^;.!\n]|\.(?=\d)){0,200});(?=\s*$|\s+\p{Lu})/gu, "?")
     : written
   const digits = /[\u0660-\uff19]/.test(text)
     ? text.replace(/[٠-٩۰-۹०-९০-৯๐-๙０-９]/g, (digit) => {

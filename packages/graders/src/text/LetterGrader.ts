@@ -52,7 +52,10 @@ const alike: Readonly<Record<string, string>> = { А: "A", С: "C", Е: "E" }
 const innermost = /\\(?:text\w*|math\w*|mbox|emph|underline|displaystyle|Large|large|huge|bf)\s*\{([^{}]*)\}/g
 
 /** A label in brackets: "[Answer] B", "【答案】B". */
-const framed = new RegExp(`^[ \\t]*[[【「『]\\s*(?:final )?(?:${answerWords}|${joinedWords})\\s*[\\]】」』]\\s*[:：]?\\s*`, "gimu")
+const framed = new RegExp(
+  `^[ \\t]*[[【「『]\\s*(?:final )?(?:${answerWords}|${joinedWords})\\s*[\\]】」』]\\s*[:：]?\\s*`,
+  "gimu"
+)
 
 /** Removes Markdown, HTML and LaTeX markup. Boxes and tags become `‹…›`. */
 const plain = (text: string): string => {
@@ -452,7 +455,8 @@ const boldEnd = /([.!?:)\]]\s+)(?:\*\*\(?([A-Z])\)?\.?\*\*|\(([A-Z])\))(?=\s*$)/
 const contrasts =
   /it(?:['’]s|\s+is)\s+not\s+\(?[A-J]\)?,\s+it(?:['’]s|\s+is)\b|(?:(is|was)n['’]t|\b(is|was)? ?\bnot|nicht|n['’]est pas|\bno es|\bnão é|\bnon è|не)\s+(?:(?:option|choice)\s+)?\(?[A-J]\)?,?\s+(?:but|sondern|mais|sino|mas|ma|а)(?:\s+rather)?(?=\s+\(?[A-J]\b)|不是\s*[A-J][,，]?\s*而(?=是)|\S{1,3}\s*[가이]\s*아니라\s*(?=[A-J])|\b(?:after|having|by)\s+(?:eliminat|rul|exclud|discard|reject)\w+[^.\n]{0,80}?,\s+(?=only\b|the\b)/gi
 
-const withoutContrast = (text: string): string => text.replace(contrasts, (all, one, two) => ((one ?? two) ? "is" : /not/i.test(all) ? "it is" : ""))
+const withoutContrast = (text: string): string =>
+  text.replace(contrasts, (all, one, two) => ((one ?? two) ? "is" : /not/i.test(all) ? "it is" : ""))
 
 const approved = /^\W*(?:✓|✔|✅|☑|correct|right|true|yes)(?!\p{L})/iu
 const disapproved = /^\W*(?:✗|✘|❌|✖|❎|wrong|incorrect|false|no|not)(?!\p{L})/iu
