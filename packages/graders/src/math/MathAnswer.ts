@@ -363,7 +363,7 @@ const framed = new RegExp(
 
 /** A label in a second language, or a remark on the form, between a label and its colon: "Answer (答え):", "答案 / Answer:". */
 const gloss = new RegExp(
-  `(?<=\\p{L})\\s*[(（/]\\s*(?:final )?(?:${answerWords}|${joinedWords}|${resultWords}|exact|simplified|boxed)\\s*[)）]?(?=[*_]{0,3}\\s*[:：])`,
+  `(?<=\\p{L}\\s?)[(（/]\\s*(?:final )?(?:${answerWords}|${joinedWords}|${resultWords}|exact|simplified|boxed)\\s*[)）]?(?=[*_]{0,3}\\s*[:：])`,
   "giu"
 )
 
@@ -469,7 +469,9 @@ const inPlainSigns = (written: string): string => {
   const units = /\p{Script=Cyrillic}/u.test(digits) ? inLatinUnits(digits) : digits
   const marked = /<\/|<br|&\w+;/i.test(units) ? withoutHtml(units) : units
   const quoted = inQuotation.test(marked) ? marked.replace(/^ {0,3}>[ \t]?/gm, "") : marked
-  const bare = quoted
+  const glossed = /[)）\p{L}][*_]{0,3}\s*[:：]/u.test(quoted) ? quoted.replace(gloss, "") : quoted
+  const unframed = /(?:^|\n) {0,3}(?:[[(【«「『]|:::)/.test(glossed) ? glossed.replace(framed, "Answer: ") : glossed
+  const bare = unframed
     .replace(/[⩾≧⩽≦⟨⟩ⁿˣᵏᵐⁱᵗₙₖ]/g, (sign) => alike[sign]!)
     .replace(/\n[ \t]*\n[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*(?=\n)/g, "\n")
     .replace(/(?<=\n|^)[ \t]*(?:"""|''')[ \t]*(?=\n|$)/g, "")
@@ -477,8 +479,6 @@ const inPlainSigns = (written: string): string => {
       /(?<=^|\n)[ \t*_]*(?:question|problem|exercise|task|aufgabe|exercice|ejercicio|esercizio)\s#?\d{1,3}[a-z]?\s?[:)][*_]*[ \t]+(?=\S)/gi,
       ""
     )
-    .replace(gloss, "")
-    .replace(framed, "Answer: ")
     .replace(/(?<=\bfinal)_?(?=answer\s*[:=])/gi, " ")
     .replace(/\*\*\*(?=\S)([^*\n]+)\*\*\*/g, "**$1**")
     .replace(/(?<![^\n]) {0,3}(?:> ?\[!\w+\]|:::[ \t]*(?=\n|$))[^\n]*\n?/g, "")
