@@ -62,6 +62,8 @@ describe("divisi eval", () => {
       const unused = await divisi(["eval", "--benchmark", "gym", "--grader", "integer"], { cwd })
       expect(unused.errors).toMatch(/^divisi: --grader works only with your own files\./)
       expect(unused.code).toBe(2)
+      const parted = await divisi([...mine, "--split", "test"], { cwd })
+      expect(parted.errors).toMatch(/^divisi: --split does not work with your own files\./)
       const chosen = await evaluated([...mine, "--ids", "ids", "--out", "chosen"], cwd)
       expect(chosen.benchmarks[0]).toMatchObject({ benchmark: "mine", grader: "integer", available: 4, selected: 2 })
       expect(samplesIn(path.join(cwd, "chosen")).map(({ task }) => task)).toEqual(["q1", "q3"])

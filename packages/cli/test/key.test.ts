@@ -99,6 +99,7 @@ describe("divisi key", () => {
       assert.strictEqual(wrong.code, 2)
       expect(wrong.errors).toContain('--rights: Unknown right "admn". Did you mean admin?')
       expect((await make("--rights", "write")).errors).toContain("Available: rate, admin.")
+      expect((await make("--workers", "")).errors).toContain("--workers. Expected names separated by commas, got none.")
       assert.isFalse(fs.existsSync(file))
       await make()
       await make("--rights", "rate,admin")

@@ -270,6 +270,9 @@ export const all = (
       )
     )
   }
+  if (options.split !== undefined && list.every(isFile)) {
+    return Effect.fail(usage("--split does not work with your own files. Put each split into a file of its own."))
+  }
   return options.ids !== undefined && list.length > 1
     ? Effect.fail(usage("--ids works with one benchmark only. Add other benchmarks in a second run."))
     : Effect.forEach(list, (name) => one(name, options))

@@ -20,15 +20,21 @@ export const database = Flag.Redacted("database").pipe(
 /** `--config`, since the config may specify the database. */
 const config = configFlag("Config that names the key database")
 
+const namesIn = (text: string): ReadonlyArray<string> =>
+  text
+    .split(",")
+    .map((one) => one.trim())
+    .filter((one) => one !== "")
+
+/** Creates a flag for names. An empty list, which would allow nothing, is rejected: often it is an unset variable. */
 const names = (name: string, description: string) =>
   Flag.String(name).pipe(
     Flag.withMetavar("<names>"),
     Flag.withDescription(description),
-    Flag.map((text) =>
-      text
-        .split(",")
-        .map((one) => one.trim())
-        .filter((one) => one !== "")
+    Flag.map(namesIn),
+    Flag.filter(
+      (found) => found.length > 0,
+      () => "Expected names separated by commas, got none"
     ),
     Flag.optional
   )
