@@ -28,23 +28,35 @@ export interface Body {
   }
 }
 
-/** A setting that the vendor does not have must not be lost in silence: the error names it. */
-const rejected = (detail: string) => Result.fail<WorkerErrorReason>({ _tag: "InvalidRequest", detail })
+/** The body of a call, with a notice for each preference that it changes or leaves out. */
+export interface Call {
+  readonly body: Body
+  readonly notices: ReadonlyArray<string>
+}
 
-const thinkOf = (reasoning: Reasoning | undefined): Result.Result<Pick<Body, "think">, WorkerErrorReason> => {
-  if (reasoning === undefined) return Result.succeed({})
+interface Thinking extends Pick<Body, "think"> {
+  readonly notice?: string | undefined
+}
+
+const thinkOf = ({ preferences }: WorkerRequest, reasoning: Reasoning): Result.Result<Thinking, WorkerErrorReason> => {
+  // A preference that the vendor does not have is never lost in silence: the error or a notice names it.
+  const unsupported = (detail: string, nearest?: "low"): Result.Result<Thinking, WorkerErrorReason> =>
+    preferences === "omit"
+      ? Result.succeed({ think: nearest, notice: detail })
+      : Result.fail({ _tag: "InvalidRequest", detail })
   if (reasoning.type === "off") return Result.succeed({ think: false })
-  if (reasoning.type === "budget") return rejected("reasoning: there is no budget in tokens, only low, medium and high")
-  if (reasoning.effort === "minimal") return rejected("reasoning: the least effort is low")
+  if (reasoning.type === "budget")
+    return unsupported("reasoning: there is no budget in tokens, only low, medium and high")
+  if (reasoning.effort === "minimal") return unsupported("reasoning: the least effort is low", "low")
   return Result.succeed({ think: reasoning.effort })
 }
 
-/** The body of a call, or why there is none. */
-export const bodyOf = (
+/** Returns the body of a call, or the reason why there is none. */
+export const callOf = (
   model: string,
   defaults: Defaults,
   request: WorkerRequest
-): Result.Result<Body, WorkerErrorReason> => {
+): Result.Result<Call, WorkerErrorReason> => {
   // JSON leaves out what is undefined.
   const options = {
     num_predict: request.maxOutputTokens ?? defaults.maxOutputTokens,
@@ -52,12 +64,17 @@ export const bodyOf = (
     seed: request.seed,
     stop: request.stopSequences
   }
-  return Result.map(thinkOf(request.reasoning ?? defaults.reasoning), (think) => ({
-    model,
-    // The worker reads texts alone, as it claims no other capability.
-    messages: request.messages.map(Message.plain),
-    stream: true,
-    ...think,
-    options
+  const reasoning = request.reasoning ?? defaults.reasoning
+  const thinking = reasoning === undefined ? Result.succeed<Thinking>({}) : thinkOf(request, reasoning)
+  return Result.map(thinking, ({ notice, think }) => ({
+    body: {
+      model,
+      // The worker reads texts alone, as it claims no other capability.
+      messages: request.messages.map(Message.plain),
+      stream: true,
+      think,
+      options
+    },
+    notices: notice === undefined ? [] : [notice]
   }))
 }

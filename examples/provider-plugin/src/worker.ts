@@ -5,7 +5,7 @@ import type { Limits, Worker } from "@divisi/core/Worker"
 import { Endpoint, VendorError, VendorEvents, VendorStream } from "@divisi/provider-kit"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import { type Body, bodyOf, type Defaults } from "./request.ts"
+import { type Body, callOf, type Defaults } from "./request.ts"
 import { protocol, reasonOf } from "./stream.ts"
 
 /** What a worker is made with. Settings are defaults: those of a request win. */
@@ -53,14 +53,18 @@ export const ollama = (model: string, options: Options = {}): Worker => {
     limits,
     settings: { baseURL: endpoint.baseURL, maxOutputTokens, reasoning, temperature },
     generate: (request) => {
-      const body = bodyOf(model, options, request)
-      if (Result.isFailure(body)) return VendorStream.fail(id, body.failure)
+      const call = callOf(model, options, request)
+      if (Result.isFailure(call)) return VendorStream.fail(id, call.failure)
+      const { body, notices } = call.success
       return VendorStream.make({
         worker: id,
         messages: request.messages,
         protocol,
         // Aborted as soon as nobody reads the stream any more.
-        open: async (signal) => ({ events: VendorEvents.lines(await post(body.success, signal), signal) }),
+        open: async (signal) => ({
+          parts: notices.map((notice) => ({ type: "notice", notice })),
+          events: VendorEvents.lines(await post(body, signal), signal)
+        }),
         reason: (error) => VendorError.fromException(error, { secrets }),
         timeoutMillis,
         secrets
