@@ -226,7 +226,7 @@ const profileOf = (worker: string, observations: ReadonlyArray<Observation>, ove
  *   ...["a", "b", "c", "d", "e", "f"].map((question) => seen(question, "calendar", 1)),
  *   ...["g", "h", "i", "j", "k", "l"].map((question) => seen(question, "logic", 0))
  * ])
- * WorkerProfile.describe(workers[0]!).split(". ")[1] // => "Good at calendar (80 % of 6)"
+ * WorkerProfile.describe(workers[0]!).split(". ")[1] // => "Good at calendar (80% of 6)"
  * ```
  */
 export const make = (observations: ReadonlyArray<Observation>): Profiles => {
