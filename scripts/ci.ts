@@ -198,17 +198,19 @@ const firstRuns = async () => {
 }
 
 /** Runs a test command. Tests of the command line use the build. */
-const tests = (command: string, part?: string) =>
-  step({
-    name: part === undefined ? command : `${command} (part ${part})`,
-    command: shell(part === undefined ? command : `${command} -- --shard=${part}`),
+const tests = (script: string, part?: string) => {
+  const command = shell(part === undefined ? script : `${script} -- --shard=${part}`)
+  return step({
+    name: part === undefined ? script : `${script} (part ${part})`,
+    command,
     count: fromTestReport,
     env: { DIVISI_TEST_BUILT: "1" },
     again: ({ failures = [] }) => {
       const files = new Set(failures.map((failure) => /^[^\s:]+/.exec(failure)?.[0] ?? ""))
-      return shell(files.size === 0 ? command : [command, "--", ...files].join(" "))
+      return files.size === 0 ? command : shell([script, "--", ...files].join(" "))
     }
   })
+}
 
 /** Returns the quarter of the long tests that CI runs, which changes with each commit. The hosted workflow runs all. */
 const partOfLongTests = (): string => {

@@ -117,8 +117,8 @@ describe("a recording", () => {
   it("says in one message what is wrong with a file", () => {
     const lines = linesOf(events(complete))
     assert.strictEqual(failure(" \n"), "is empty.")
-    assert.include(failure("hello"), "not a transcript or an event file")
-    assert.include(failure('{"a":1}'), "not a transcript or an event file")
+    assert.include(failure("hello"), "not a run transcript or event file")
+    assert.include(failure('{"a":1}'), "not a run transcript or event file")
     assert.include(failure(transcriptOf(events(complete)).slice(0, 300)), "truncated")
     assert.include(failure(lines.slice(0, -30)), `line ${complete.length}`)
     assert.include(failure(lines.slice(lines.indexOf("\n") + 1)), "the beginning is missing")

@@ -44,6 +44,6 @@ describe("the gym for third-party trainers", () => {
       )
       expect(existsSync(path.join(cwd, "package/divisi_gym/taskset.py"))).toBe(true)
       const again = await divisi(["gym", "verifiers", "package"], { cwd })
-      expect(again).toMatchObject({ code: 2, errors: expect.stringContaining("package already exists") })
+      expect(again).toMatchObject({ code: 2, errors: expect.stringContaining('package" already exists') })
     }))
 })

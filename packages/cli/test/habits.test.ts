@@ -12,7 +12,7 @@ describe("the beginning of a flag", () => {
   it("names the flags that it may be, where there are several", async () => {
     const { code, errors } = await divisi(["run", "Hi", "--max", "3"])
     assert.strictEqual(code, 2)
-    assert.match(errors, /^divisi: Ambiguous flag --max\. Did you mean --max-steps or .*--max-cost.*\?\n$/)
+    assert.match(errors, /^divisi: Ambiguous flag --max\. Did you mean --max-steps, .*--max-cost.*\?\n$/)
   })
 
   it("is left as it is where it is the value of an argument or the beginning of no flag", async () => {

@@ -63,7 +63,7 @@ describe.concurrent("divisi train --recipe paper --dry-run", () => {
     assert.deepStrictEqual([code, errors], [0, ""])
     assert.match(output, /^phases {5}conductor: 200 iterations of 4 questions with 64 rollouts each\n/)
     assert.include(output, "\ncost       incomplete: see below\n")
-    assert.match(output, /\n {2}workers {2}\$[\d.]+ \(\$[\d.]+ to \$[\d.]+\) for \d+ % of the calls;/)
+    assert.match(output, /\n {2}workers {2}\$[\d.]+ \(\$[\d.]+ to \$[\d.]+\) for \d+% of the calls;/)
     assert.include(output, "\n  engine   unknown\n")
     assert.match(output, /\ntime {7}unknown; at least the workers' [\d,]+ h \(/)
     for (const id of open) assert.include(output, `The price of ${id} is unknown`)
@@ -120,6 +120,6 @@ describe.concurrent("divisi train --recipe paper --dry-run", () => {
   it("ends with a sentence where no problem can be had", async () => {
     const { code, errors } = await estimate({ left: Object.keys(files) })
     assert.strictEqual(code, 2)
-    assert.include(errors, "Check the connection, or download the file yourself")
+    assert.include(errors, "Check the connection, or download the file and pass it with")
   })
 })

@@ -72,7 +72,7 @@ describe("divisi serve, reloading its config", () => {
         await said(/"reload-refused".*did you mean worker\/new\?/)
         fs.writeFileSync(file, "export default {")
         tell("SIGHUP")
-        await said(/"reload-refused".*divisi\.config\.ts.* is not valid/)
+        await said(/"reload-refused".*Syntax error in .*divisi\.config\.ts/)
         assert.strictEqual((await ask(url, "mini")).answer, "new of other and new")
 
         fs.writeFileSync(file, configOf("limits: { '*': { concurrency: 2 } }"))

@@ -30,7 +30,7 @@ describe("The first day of a pool", () => {
     const pool = poolOf(priced("anthropic:claude-3.5-sonnet", 15), priced("openai:o3-mini", 4.4))
     assert.deepStrictEqual(chosen(pool), ["openai:o3-mini"])
     const { why } = Strongest.choose(pool)
-    assert.match(why, /openai:o3-mini answered 6\d\.\d % ± 1\.\d of \d+ questions of reasoning-gym/)
+    assert.match(why, /openai:o3-mini answered 6\d\.\d% ± 1\.\d of \d+ questions of reasoning-gym/)
     assert.include(why, "read 2026-")
   })
 
