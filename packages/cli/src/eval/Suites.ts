@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
+import { listOf as namesIn } from "../invocation/flags.ts"
 import * as OfflineGym from "../team/OfflineGym.ts"
 import * as OwnModule from "../team/OwnModule.ts"
 
@@ -46,15 +47,8 @@ export interface Options {
   readonly isPaper?: boolean | undefined
 }
 
-/** Splits a comma-separated list. */
-export const listOf = (names: string): ReadonlyArray<string> => [
-  ...new Set(
-    names
-      .split(",")
-      .map((name) => name.trim())
-      .filter((name) => name !== "")
-  )
-]
+/** Splits a comma-separated list, and removes duplicates. */
+export const listOf = (names: string): ReadonlyArray<string> => [...new Set(namesIn(names))]
 
 const gymTasks = 100
 

@@ -78,6 +78,13 @@ export const parseAge = (text: string): number | undefined => {
   return match === null ? undefined : Number(match[1]) * ageUnits[match[2] as keyof typeof ageUnits]
 }
 
+/** Splits a comma-separated list of names. */
+export const listOf = (names: string): ReadonlyArray<string> =>
+  names
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "")
+
 /**
  * Parses a UTC day such as 2026-11-28 to its start, in milliseconds since 1970. Returns `undefined` if it is invalid.
  */

@@ -3,7 +3,7 @@ import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
-import { config as configFlag, cost, large, parseDay, text, toggle } from "../invocation/flags.ts"
+import { config as configFlag, cost, large, listOf, parseDay, text, toggle } from "../invocation/flags.ts"
 
 /** The file that contains the keys. Also a flag of `divisi serve`. */
 export const keys = text("keys", "<file>", "File of API keys (default: DIVISI_KEYS, or keys.json in your data folder)")
@@ -20,18 +20,12 @@ export const database = Flag.Redacted("database").pipe(
 /** `--config`, since the config may specify the database. */
 const config = configFlag("Config that names the key database")
 
-const namesIn = (text: string): ReadonlyArray<string> =>
-  text
-    .split(",")
-    .map((one) => one.trim())
-    .filter((one) => one !== "")
-
 /** Creates a flag for names. An empty list, which would allow nothing, is rejected: often it is an unset variable. */
 const names = (name: string, description: string) =>
   Flag.String(name).pipe(
     Flag.withMetavar("<names>"),
     Flag.withDescription(description),
-    Flag.map(namesIn),
+    Flag.map(listOf),
     Flag.filter(
       (found) => found.length > 0,
       () => "Expected names separated by commas, got none"

@@ -12,6 +12,7 @@ import type * as Scope from "effect/Scope"
 import * as ConfigFile from "../config/ConfigFile.ts"
 import type * as DivisiConfig from "../config.ts"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
+import { listOf } from "../invocation/flags.ts"
 import { stdout } from "../invocation/Output.ts"
 import * as TextFile from "../invocation/TextFile.ts"
 import * as Run from "../run/Run.ts"
@@ -72,7 +73,7 @@ export const show = (input: ShowInput): Effect.Effect<void, Failure> =>
 
 /** Parses `--approve`, which accepts ids of pending calls (with dots) and tool names (without dots). */
 const approved = (flag: ReadonlyArray<string>) => {
-  const names = flag.flatMap((text) => text.split(",")).flatMap((name) => name.trim() || [])
+  const names = flag.flatMap(listOf)
   const tools = names.filter((name) => !name.includes("."))
   return {
     calls: names.filter((name) => name.includes(".")),

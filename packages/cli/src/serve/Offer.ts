@@ -10,6 +10,7 @@ import type * as Scope from "effect/Scope"
 import * as ConfigFile from "../config/ConfigFile.ts"
 import type { Config } from "../config.ts"
 import { clause, type Failure, usage } from "../invocation/Failure.ts"
+import { listOf } from "../invocation/flags.ts"
 import * as Database from "../stores/Database.ts"
 import * as Services from "../stores/Services.ts"
 import * as OwnModule from "../team/OwnModule.ts"
@@ -60,7 +61,7 @@ const policiesOf = Effect.fnUntraced(function* (
   input: ServeInput,
   configured: ReadonlyArray<string>
 ): Effect.fn.Return<Readonly<Record<string, Policy>>, Failure, Scope.Scope> {
-  const names = Option.match(input.policies, { onNone: () => configured, onSome: RunOptions.listOf })
+  const names = Option.match(input.policies, { onNone: () => configured, onSome: listOf })
   const where = Option.isSome(input.policies) ? "--policies" : "serve.policies in the config"
   const policies = yield* Effect.forEach(names, (name) =>
     Effect.mapError(PolicyName.resolve(name, pool), ({ message }) => usage(`${where}: ${message}`))

@@ -13,6 +13,7 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import type { Config } from "../config.ts"
 import { clause, type Failure, usage } from "../invocation/Failure.ts"
+import { listOf } from "../invocation/flags.ts"
 import * as KnownModels from "../vendors/KnownModels.ts"
 import { Threads } from "../vendors/LocalModels.ts"
 import * as Prices from "../vendors/Prices.ts"
@@ -38,13 +39,6 @@ export interface Flags {
   readonly reassign?: Option.Option<"never" | "next"> | undefined
   readonly approvePlans?: boolean | undefined
 }
-
-/** Splits a comma-separated list of names. */
-export const listOf = (names: string): ReadonlyArray<string> =>
-  names
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => name !== "")
 
 /** Returns the workers selected by `--pool`: `a,b` selects these two in this order, `-a,-b` all except these two. */
 export const choose = (pool: WorkerPool.WorkerPool, names: string): Result.Result<WorkerPool.WorkerPool, string> => {

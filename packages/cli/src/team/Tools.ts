@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { Config, McpServer } from "../config.ts"
 import { type Failure, usage } from "../invocation/Failure.ts"
+import { listOf } from "../invocation/flags.ts"
 import { explain } from "../invocation/OptionalPackage.ts"
 
 /** Flags that select tools. They take precedence over the config. */
@@ -25,9 +26,7 @@ type Servers = Readonly<Record<string, McpServer>>
 
 /** Parses the names in a flag. `undefined` means all. */
 const namesIn = (flag: Option.Option<string>): ReadonlyArray<string> | undefined => {
-  const names = Option.getOrElse(flag, () => "all")
-    .split(",")
-    .flatMap((name) => name.trim() || [])
+  const names = listOf(Option.getOrElse(flag, () => "all"))
   return names.includes("all") ? undefined : names
 }
 
