@@ -6,9 +6,9 @@ import type * as Policy from "../policy/Policy.ts"
 import * as Seed from "../Seed.ts"
 import { messageOf } from "../Thrown.ts"
 import type { Answered, CallContext } from "./call.ts"
-import type { Asked, Completions } from "./completions.ts"
 import { noteFailure } from "./laterReports.ts"
 import { numbering } from "./numbering.ts"
+import type { Asked, Completions } from "./proposal.ts"
 
 const nothing: Policy.ModelResponse = { text: "", toolCalls: [], reasoning: "", finishReason: "stop" }
 

@@ -14,10 +14,24 @@ import { size } from "../task/WorkerPool.ts"
 import { describe, type KeysOf, unknownKeyIn, unknownKeyOf } from "../workflow/keys.ts"
 import type { StepAnswer } from "../workflow/StepMessages.ts"
 import * as Workflow from "../workflow/Workflow.ts"
-import type { Completions } from "./completions.ts"
+import type { CallContext } from "./call.ts"
 import { admitsPlans, checksOf, noChecks } from "./plan.ts"
 import type { State } from "./round.ts"
 import type { Results } from "./scheduler.ts"
+
+/** The completions requested so far in a round. */
+export interface Asked {
+  count: number
+  readonly said: Array<Policy.ModelResponse>
+}
+
+/** Requests the completions of a round. */
+export interface Completions {
+  readonly complete: Policy.Complete
+  readonly asked: Asked
+  /** Returns the total original duration of cache hits that are charged, in milliseconds. */
+  readonly addedMillis: () => number
+}
 
 /** The round to plan. */
 interface Planning {
@@ -36,6 +50,31 @@ export interface Revised extends Policy.Proposal {
 
 /** The policy's decision about a round in which answers failed their checks. */
 export type Revision = Exclude<Policy.Revision, { readonly type: "re-plan" }> | ({ readonly type: "re-plan" } & Revised)
+
+// -------------------------------------------------------------------------------------------------------------------
+// Completions
+// -------------------------------------------------------------------------------------------------------------------
+
+const withCalls = onDemand(() => import("./completionCalls.ts"))
+
+/** Creates the `complete` function for a round. Completions of a revision are numbered after those in `asked`. */
+export const completionsOf = (
+  context: CallContext,
+  round: number,
+  seed: number,
+  asked: Asked = { count: 0, said: [] }
+): Completions => {
+  let calls: Pick<Completions, "complete" | "addedMillis"> | undefined
+  return {
+    complete: (options) =>
+      withCalls(({ completionCalls }) => {
+        calls ??= completionCalls(context, round, seed, asked)
+        return calls.complete(options)
+      }),
+    asked,
+    addedMillis: () => calls?.addedMillis() ?? 0
+  }
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Form

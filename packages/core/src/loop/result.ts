@@ -8,6 +8,7 @@ import { CallbackError } from "../Callback.ts"
 import { millisSince } from "../Elapsed.ts"
 import { inOrder } from "../events/failureOrder.ts"
 import type { WaitingCall } from "../events/RunEvent.ts"
+import type { StepFailure } from "../events/StepFailure.ts"
 import type { PartialAnswer } from "../events/Transcript.ts"
 import { defined } from "../Fields.ts"
 import type { JournalMismatch } from "../journal/JournalErrors.ts"
@@ -228,6 +229,15 @@ export const withValue = <E extends End>(
   return { ...ended, ending: "failed", detail: error.message, error, value: undefined }
 }
 
+/** Returns the failures of a run and its nested runs, in order. */
+const failuresOf = (runId: string, all: ReadonlyArray<StepFailure>): ReadonlyArray<StepFailure> =>
+  all.length === 0
+    ? []
+    : inOrder(
+        runId,
+        all.filter((failure) => failure.runId === runId || failure.runId.startsWith(`${runId}/`))
+      )
+
 /** Creates the result of a finished run, and emits its final event. */
 export const finished = (state: State, startedAt: number, exit: Exit.Exit<void, RunError>): RunResult => {
   const { context, rounds, runId, waitingFor } = state
@@ -238,10 +248,7 @@ export const finished = (state: State, startedAt: number, exit: Exit.Exit<void, 
   const { detail, error, ending, value } = withValue(end, answer, state.equipment.shape)
   const spend = context.ledger.spent()
   const durationMillis = millisSince(context.clock, startedAt)
-  const failures = inOrder(
-    runId,
-    context.failures.filter((failure) => failure.runId === runId || failure.runId.startsWith(`${runId}/`))
-  )
+  const failures = failuresOf(runId, context.failures)
   const told = failures.length === 0 ? undefined : failures
   context.emit?.(
     defined({ type: "run-finished", ending, answer, partial, detail, failures: told, spend, durationMillis })

@@ -23,9 +23,10 @@ import type { PastRound } from "../workflow/StepMessages.ts"
 import * as Workflow from "../workflow/Workflow.ts"
 import { refusalOf, workersOf as workersOfPlan } from "./accounts.ts"
 import type { CallContext } from "./call.ts"
-import { type Completions, completionsOf } from "./completions.ts"
 import { checksOf, type Plan, reassignOf } from "./plan.ts"
 import {
+  type Completions,
+  completionsOf,
   objections,
   type Proposed,
   previousOf,

@@ -84,7 +84,7 @@ const conductUntyped = (
       const clock = nesting?.context.clock ?? fiber.getRef(Clock.Clock)
       const seed = runOptions.seed ?? options.seed
       const runId = runOptions.runId ?? crypto.randomUUID()
-      const wrong = nesting === undefined ? wrongId(runId) : undefined
+      const wrong = nesting === undefined && runOptions.runId !== undefined ? wrongId(runId) : undefined
       if (wrong !== undefined) {
         const result = unusable(runId, wrong)
         onResult?.(result)

@@ -14,7 +14,6 @@ import type { Entry } from "./ResponseCache.ts"
 
 export {
   type Amount,
-  add,
   chargeable,
   covered,
   type Fit,

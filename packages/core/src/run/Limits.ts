@@ -129,11 +129,3 @@ export const chargeable = (limits: Limits, standing: Standing, used: Paid): Paid
 /** Returns the lower of two limits. An undefined limit is unlimited. */
 export const lowest = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
-
-/** Adds one call to a spending total. */
-export const add = (total: Spend, used: Paid): Spend => ({
-  usage: addUsage(total.usage, used.usage),
-  costUsd: total.costUsd + (used.costUsd ?? 0),
-  calls: total.calls + 1,
-  unpricedCalls: total.unpricedCalls + (used.costUsd === undefined ? 1 : 0)
-})

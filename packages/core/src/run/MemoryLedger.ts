@@ -2,13 +2,12 @@
 import * as Effect from "effect/Effect"
 import { CallbackError, called } from "../Callback.ts"
 import { isA } from "../Thrown.ts"
-import { BudgetExceeded, noSpend, type Paid, type Spend } from "../task/Usage.ts"
+import { addUsage, BudgetExceeded, noSpend, type Paid, type Spend } from "../task/Usage.ts"
 import type { Ledger, Occurrence, Reservation } from "./Budget.ts"
 import { blockedOnes, type Caller, drawable, endStuck, isNested, waiting } from "./Caller.ts"
 import { ChargedCalls } from "./ChargedCalls.ts"
 import {
   type Amount,
-  add,
   chargeable,
   covered,
   fit,
@@ -163,6 +162,14 @@ export const guarded = (ledger: Ledger, what: string): Ledger => {
   }
 }
 
+/** Adds one call to a spending total. */
+const add = (total: Spend, used: Paid): Spend => ({
+  usage: addUsage(total.usage, used.usage),
+  costUsd: total.costUsd + (used.costUsd ?? 0),
+  calls: total.calls + 1,
+  unpricedCalls: total.unpricedCalls + (used.costUsd === undefined ? 1 : 0)
+})
+
 export class LedgerNode implements Ledger, Standing {
   readonly limits: Limits
   readonly isLimited: boolean
@@ -196,7 +203,7 @@ export class LedgerNode implements Ledger, Standing {
     this.caller = caller
     this.parent = parent instanceof LedgerNode ? parent : undefined
     this.above = parent instanceof LedgerNode ? parent.above : parent && guarded(parent, "ledger")
-    this.costLimit = lowest(limits.costUsd, parent?.costLimit)
+    this.costLimit = parent === undefined ? limits.costUsd : lowest(limits.costUsd, parent.costLimit)
     this.isLimited =
       limits.costUsd !== undefined ||
       limits.tokens !== undefined ||

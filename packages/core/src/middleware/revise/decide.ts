@@ -3,10 +3,10 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { millisSince, ticks } from "../../Elapsed.ts"
 import { defined } from "../../Fields.ts"
-import { completionsOf } from "../../loop/completions.ts"
 import * as prices from "../../loop/price.ts"
 import {
   checkedProposal,
+  completionsOf,
   held,
   isEarlier,
   objections,
