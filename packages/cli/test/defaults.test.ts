@@ -34,9 +34,9 @@ const cases: Readonly<Record<string, Case>> = {
   "one worker": { pool: [{ id: "only" }], answer: "only", calls: 1, policy: "single:only" },
   "several language models": {
     pool: [model("small", 1), model("large", 10), model("mid", 5)],
-    answer: "large",
-    calls: 1,
-    policy: "router"
+    answer: "small",
+    calls: 2,
+    policy: "large"
   },
   "language models and other workers": {
     pool: [{ id: "tool" }, model("large", 10)],

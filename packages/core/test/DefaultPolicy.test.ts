@@ -7,13 +7,16 @@ import * as Policy from "../src/policy/Policy.ts"
 import * as promise from "../src/promise.ts"
 import * as Conductor from "../src/run/Conductor.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
+import type * as Task from "../src/task/Task.ts"
 import type { Worker } from "../src/task/Worker.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
 
 const plan = 'The last is good at it.\n\nmodel_id = [2]\nsubtasks = [""]\naccess_list = [[]]'
 
+const askSmall = 'It is easy.\n\nmodel_id = [0]\nsubtasks = [""]\naccess_list = [[]]'
+
 const tool = ScriptedWorker.make({ id: "tool", replies: ["7"] })
-const chat = (id: string, ...replies: ReadonlyArray<string>): Worker => ({
+const chat = (id: string, ...replies: ReadonlyArray<ScriptedWorker.Reply>) => ({
   ...ScriptedWorker.make({ id, replies }),
   isLanguageModel: true
 })
@@ -23,13 +26,19 @@ const priced = (id: string, outputPerMillion: number): Worker => ({
   pricing: { inputPerMillion: 1, outputPerMillion }
 })
 
-const run = Effect.fnUntraced(function* (...workers: ReadonlyArray<Worker>) {
+const runWith = Effect.fnUntraced(function* (
+  workers: ReadonlyArray<Worker>,
+  task: Task.Input,
+  options: Omit<Conductor.Options, "pool"> = {}
+) {
   const recorder = Transcript.recorder()
-  const conductor = Conductor.make({ pool: WorkerPool.makeUnsafe(workers) })
-  const result = yield* conductor.run("Why?", { listener: recorder.listener })
+  const conductor = Conductor.make({ ...options, pool: WorkerPool.makeUnsafe(workers) })
+  const result = yield* conductor.run(task, { listener: recorder.listener })
   const transcript = recorder.transcript()!
   return { result, transcript, round: transcript.rounds[0]! }
 })
+
+const run = (...workers: ReadonlyArray<Worker>) => runWith(workers, "Why?")
 
 describe("a pool without a policy", () => {
   it.effect("of one worker is that worker", () =>
@@ -40,34 +49,74 @@ describe("a pool without a policy", () => {
     })
   )
 
-  it.effect("of several language models is answered by the strongest alone, and the run gives the reason", () =>
+  it.effect("of several language models is planned for by the strongest, and the run gives the reason", () =>
     Effect.gen(function* () {
-      const { result, round, transcript } = yield* run(priced("small", 1), priced("large", 10))
-      assert.strictEqual(result.answer, "large")
-      assert.strictEqual(result.spend.calls, 1)
+      const large = { ...chat("large", askSmall), pricing: { inputPerMillion: 1, outputPerMillion: 10 } }
+      const { result, transcript } = yield* run(priced("small", 1), large)
+      assert.strictEqual(result.answer, "small")
+      assert.strictEqual(result.spend.calls, 2)
+      assert.strictEqual(transcript.policy, "large")
       assert.strictEqual(
         transcript.reason,
-        "No policy was given, so the strongest worker answers alone: large has the highest price in the pool, and no public record covers the whole pool."
+        "No policy was given, so the strongest language model plans: large has the highest price in the pool, and no public record covers the whole pool."
       )
-      assert.deepStrictEqual(round.notes, [])
-      const unknown = yield* run(chat("first", "1"), chat("second", "2"))
-      assert.strictEqual(unknown.result.answer, "1")
+      const unknown = yield* run(chat("first", 'answer = "1"'), chat("second", "2"))
       assert.include(unknown.transcript.reason, "first is first in the pool")
     })
   )
 
-  it.effect("asks the next worker where the strongest fails", () =>
+  it.effect("takes one call if the question is easy", () =>
     Effect.gen(function* () {
-      const broken = {
-        ...priced("large", 10),
-        ...ScriptedWorker.make({ id: "large", replies: [{ fail: { _tag: "InvalidRequest", detail: "No." } }] })
+      const { result } = yield* run(chat("first", 'answer = "41"'), chat("second", "2"))
+      assert.strictEqual(result.answer, "41")
+      assert.strictEqual(result.spend.calls, 1)
+    })
+  )
+
+  it.effect("is answered by the strongest in a second call where its text is neither a plan nor an answer", () =>
+    Effect.gen(function* () {
+      const { result, round } = yield* run(chat("first", "I would say 41.", "41"), chat("second", "2"))
+      assert.strictEqual(result.answer, "41")
+      assert.strictEqual(result.spend.calls, 2)
+      assert.match(round.notes[0]!, /^Using the fallback policy router\. /)
+    })
+  )
+
+  it.effect("asks the next worker where the strongest fails, whatever the reason", () =>
+    Effect.gen(function* () {
+      for (const _tag of ["InvalidRequest", "Authentication", "Quota"] as const) {
+        const { pricing } = priced("large", 10)
+        const broken = chat("large", { fail: { _tag, detail: "No." } })
+        const { result, round } = yield* run(priced("small", 1), { ...broken, pricing }, priced("tiny", 0.1))
+        assert.strictEqual(result.answer, "small")
+        assert.match(round.notes[0]!, /^large could not plan\. .*No\b/)
       }
-      const { result } = yield* run(priced("small", 1), {
-        ...broken,
-        isLanguageModel: true,
-        pricing: priced("large", 10).pricing
-      })
-      assert.strictEqual(result.answer, "small")
+    })
+  )
+
+  it.effect("is asked for the answer alone where the planner does not see all of the question", () =>
+    Effect.gen(function* () {
+      const pool = [priced("small", 1), { ...priced("large", 10), capabilities: { images: true } }]
+      const image = { type: "image", url: "https://example.com/cat.png" } as const
+      const seen = yield* runWith(pool, [{ type: "text", text: "What is this?" }, image])
+      assert.strictEqual(seen.result.answer, "large")
+      assert.strictEqual(seen.result.spend.calls, 1)
+      assert.match(seen.round.notes[0]!, /without a plan/)
+      const short = yield* runWith(pool, "Why?", { worker: { maxOutputTokens: 64 } })
+      assert.strictEqual(short.result.answer, "large")
+      assert.match(short.round.notes[0]!, /at most 64 tokens/)
+    })
+  )
+
+  it.effect("limits a direct answer to the run's output tokens", () =>
+    Effect.gen(function* () {
+      const first = chat("first", 'answer = "1"')
+      yield* runWith([first, chat("second", "2")], "Why?", { worker: { maxOutputTokens: 2_000 } })
+      yield* run(first, chat("second", "2"))
+      assert.deepStrictEqual(
+        first.calls.map(({ maxOutputTokens }) => maxOutputTokens),
+        [2_000, 8_192]
+      )
     })
   )
 
@@ -87,7 +136,7 @@ describe("a pool without a policy", () => {
 
   it.effect("is answered by that model where it writes no plan", () =>
     Effect.gen(function* () {
-      const { result } = yield* run(tool, chat("model", "No.", "No.", "No.", "41"))
+      const { result } = yield* run(tool, chat("model", "No.", "41"))
       assert.strictEqual(result.answer, "41")
     })
   )
@@ -116,6 +165,7 @@ describe("a pool without a policy", () => {
   it("is the same for promises", async () => {
     const result = await promise.conduct({ question: "Why?", pool: [priced("small", 1), priced("large", 10)] })
     assert.strictEqual(result.answer, "large")
+    assert.strictEqual(result.transcript.policy, "large")
     assert.match(result.transcript.reason ?? "", /^No policy was given/)
     const saved = await promise.decodeTranscript(promise.encodeTranscript(result.transcript))
     assert.strictEqual(saved.reason, result.transcript.reason)

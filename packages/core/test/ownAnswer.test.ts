@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import {
+  type ConductOptions,
   conduct,
   decodeTranscript,
   encodeTranscript,
@@ -308,6 +309,26 @@ describe("a prompted Conductor that may answer", () => {
     })
     assert.deepStrictEqual([value, spend.calls], [{ sum: 4 }, 2])
     assert.include(requests[1], "does not match the output schema")
+  })
+
+  it("is not read for a picture or a run with checks", async () => {
+    const plan = 'model_id = [0]\nsubtasks = [""]\naccess_list = [[]]'
+    const image = { type: "image", url: "https://example.com/cat.png" } as const
+    const brief = (text: string) => (text.length < 9 || "Too long.")
+    const tried: ReadonlyArray<Pick<ConductOptions, "question" | "checks">> = [
+      { question: [{ type: "text", text: "What is this?" }, image] },
+      { question, checks: { brief } }
+    ]
+    for (const options of tried) {
+      const { requests, said } = model('answer = "A cat."', plan)
+      const { answer, spend } = await conduct({
+        ...options,
+        pool: [{ ...solver, capabilities: { images: true } }],
+        policy: languagePolicy({ model: said, prompt: mayAnswer })
+      })
+      assert.deepStrictEqual([answer, spend.calls], ["4", 3])
+      assert.notInclude(requests[0], "answer =")
+    }
   })
 
   it("is the default for a language model among other workers", async () => {

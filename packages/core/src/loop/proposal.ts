@@ -220,6 +220,7 @@ export const policyContextOf = (
   maxItems: state.options.maxItems,
   tools: state.toolNames,
   misfit: misfitOf(state),
+  maxOutputTokens: state.options.worker?.maxOutputTokens,
   seed: Seed.derive(seed, "policy"),
   price: (workflow) => priceOf(state, workflow, state.policy, previous),
   admission: admitsPlans(state)

@@ -5,8 +5,7 @@
  * |---|---|
  * | one worker | it answers alone |
  * | a learned policy knows at least two of its workers | the learned policy |
- * | several workers, all language models | the strongest answers alone; if it fails, the next worker takes over |
- * | some language models among other workers | the strongest model is prompted to write the plan |
+ * | several workers, among them language models | the strongest model plans, or answers an easy question itself |
  * | descriptions, but no language model | the policy that reads descriptions, if the program has one |
  * | none of these | the run fails with an error that states what is missing |
  */
@@ -15,6 +14,7 @@ import * as Tables from "../Options.ts"
 import type { Worker } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import * as Baselines from "./Baselines.ts"
+import { needsOf } from "./OneWorker.ts"
 import * as Policy from "./Policy.ts"
 import * as Strongest from "./Strongest.ts"
 
@@ -37,24 +37,49 @@ const table = {
  */
 const completionTokens = 8_192
 
+/** Minimum number of output tokens for a plan. With a lower limit, the model is only asked for the answer. */
+const planTokens = 1_024
+
+/** Returns the reason why a question is answered by one model without a plan, or `undefined` if a plan is written. */
+const aloneBecause = (context: Policy.Context): string | undefined => {
+  const { checks = [], maxOutputTokens = planTokens, misfit } = context
+  if (maxOutputTokens < planTokens) return `An answer of at most ${maxOutputTokens} tokens needs no plan.`
+  if (checks.length > 0) return "Each answer is checked, so one model answers and others are asked if the check fails."
+  return needsOf(context).size > 0 || misfit !== undefined
+    ? "A request with tools, images, files or an output schema is answered without a plan."
+    : undefined
+}
+
 /**
- * Returns a policy that prompts one of the pool's language models to act as Conductor. If the model does not write a
- * valid plan, it answers the question itself.
+ * Returns a policy that prompts a language model to write the plan or, if the question is easy, the answer. If its
+ * completion is neither, `alone` plans. If the model fails, `next` does.
  */
-const prompted = (model: Worker): Policy.Policy => ({
-  name: model.id,
-  propose: Effect.fnUntraced(function* (context: Policy.Context) {
-    const LanguagePolicy = yield* Effect.promise(() => import("./LanguagePolicy.ts"))
-    const most = model.limits?.maxOutputTokens ?? completionTokens
-    const policy = LanguagePolicy.make({
-      model,
-      prompt: { descriptions: true, mayAnswer: true },
-      maxOutputTokens: Math.min(completionTokens, most),
-      fallback: Baselines.single(model.id)
+const prompted = (model: Worker, alone: Policy.Policy, next: Policy.Policy, declines?: Policy.Declines) => {
+  const most = Math.min(completionTokens, model.limits?.maxOutputTokens ?? completionTokens)
+  const planner: Policy.Policy = {
+    name: model.id,
+    propose: Effect.fnUntraced(function* (context: Policy.Context) {
+      const LanguagePolicy = yield* Effect.promise(() => import("./LanguagePolicy.ts"))
+      const policy = LanguagePolicy.make({
+        model,
+        prompt: { descriptions: true, mayAnswer: true },
+        maxOutputTokens: Math.min(most, context.maxOutputTokens ?? most),
+        resamples: 0
+      })
+      return yield* Policy.propose(policy, context)
     })
-    return yield* Policy.propose(policy, context)
-  })
-})
+  }
+  const propose: Policy.Policy["propose"] = (context) =>
+    Effect.catchTag(planner.propose(context), "WorkerError", ({ message }) =>
+      Effect.map(Policy.propose(next, context), (proposal) => ({
+        policy: next.name,
+        author: next,
+        ...proposal,
+        notes: [`${model.id} could not plan. ${message}`, ...(proposal.notes ?? [])]
+      }))
+    )
+  return Policy.withFallback({ ...planner, propose }, alone, { declines })
+}
 
 const missing =
   "no policy was given, and no worker in the pool is known to be a language model, which could plan. " +
@@ -70,19 +95,24 @@ const because = (policy: Policy.Policy, why: string): Policy.Policy => ({
   reason: `No policy was given, so ${why}`
 })
 
-/** Removes a sentence from a policy's notes that its reason already contains. */
-const without = (policy: Policy.Policy, sentence: string): Policy.Policy => ({
-  ...policy,
-  propose: (context) =>
-    Effect.map(policy.propose(context), (proposal) => ({
-      ...proposal,
-      notes: proposal.notes?.filter((note) => note !== sentence)
-    }))
-})
-
 const strongestOf = (workers: ReadonlyArray<Worker>) => {
   const { why, workers: ordinals } = Strongest.choose({ workers: workers as unknown as WorkerPool["workers"] })
   return { model: workers[ordinals[0]]!, why }
+}
+
+/** Returns a policy in which the strongest language model plans for the pool. */
+const planned = (workers: ReadonlyArray<Worker>, models: ReadonlyArray<Worker>): Policy.Policy => {
+  const { model, why } = strongestOf(models)
+  const others = workers.filter((worker) => worker !== model)
+  const otherModels = models.filter((worker) => worker !== model)
+  const next = Baselines.single(strongestOf(otherModels.length > 0 ? otherModels : others).model.id)
+  const isOnly = models.length === 1
+  return because(
+    models.length === workers.length
+      ? prompted(model, Strongest.make(), next, aloneBecause)
+      : prompted(model, Baselines.single(model.id), next),
+    isOnly ? `${model.id}, the only language model in the pool, plans.` : `the strongest language model plans: ${why}`
+  )
 }
 
 /**
@@ -97,8 +127,8 @@ const strongestOf = (workers: ReadonlyArray<Worker>) => {
  * const model = (id: string, outputPerMillion: number) =>
  *   worker({ id, answer: () => "42", isLanguageModel: true, pricing: { inputPerMillion: 1, outputPerMillion } })
  * const { name, reason = "" } = DefaultPolicy.of({ workers: [model("small", 1), model("large", 10)] })
- * name // => "router"
- * reason.slice(0, 65) // => "No policy was given, so the strongest worker answers alone: large"
+ * name // => "large"
+ * reason.slice(0, 65) // => "No policy was given, so the strongest language model plans: large"
  * ```
  */
 export const of = ({ workers }: WorkerPool, options: Options = {}): Policy.Policy => {
@@ -109,18 +139,7 @@ export const of = ({ workers }: WorkerPool, options: Options = {}): Policy.Polic
     return because(Baselines.single(first.id), `${first.id}, the only worker in the pool, answers.`)
   if (learned !== undefined) return because(learned, "your rated runs determine the worker.")
   const models = workers.filter(({ isLanguageModel }) => isLanguageModel === true)
-  if (models.length === workers.length) {
-    const { why } = strongestOf(models)
-    return because(without(Strongest.make(), why), `the strongest worker answers alone: ${why}`)
-  }
-  if (models.length > 0) {
-    const { model, why } = strongestOf(models)
-    const isOnly = models.length === 1
-    return because(
-      prompted(model),
-      isOnly ? `${model.id}, the only language model in the pool, plans.` : `the strongest language model plans: ${why}`
-    )
-  }
+  if (models.length > 0) return planned(workers, models)
   if (described !== undefined && workers.some(({ description = "" }) => description !== "")) {
     return because(described, "workers are chosen by their descriptions.")
   }

@@ -19,6 +19,7 @@ import * as WorkerPool from "../task/WorkerPool.ts"
 import type { EarlierStep, Workflow } from "../workflow/Workflow.ts"
 import * as WorkflowText from "../workflow/WorkflowText.ts"
 import { languagePolicyTable } from "./languagePolicyTable.ts"
+import { needsOf } from "./OneWorker.ts"
 import * as Policy from "./Policy.ts"
 import * as Prompt from "./Prompt.ts"
 import { mentionsAnswer, mentionsChecks, mentionsHow } from "./promptTemplate.ts"
@@ -145,14 +146,24 @@ const hasAnswer = ({ previous }: Policy.Context, { round, step }: EarlierStep): 
   previous?.rounds?.[round]?.answers[step]?.type === "answered"
 
 /**
- * Adjusts the prompt options. The model is shown neither tool schemas nor the output schema, so it must not answer
- * directly if there are any.
+ * Disallows direct answers if the question has images, files or tools, which the model is not shown, or if the run has
+ * checks, which a direct answer would skip.
  */
-const offered = ({ misfit, tools = [] }: Policy.Context, { prompt = {} }: Options): Prompt.ConductorOptions =>
-  tools.length === 0 && misfit === undefined ? prompt : { ...prompt, mayAnswer: false }
+const fitted = (context: Policy.Context, options: Options): Options => {
+  const { checks = [] } = context
+  const isPlain = needsOf(context).size === 0 && checks.length === 0
+  return isPlain ? options : { ...options, prompt: withoutAnswer(options.prompt) }
+}
+
+const withoutAnswer = (prompt?: Prompt.ConductorOptions) => ({ ...prompt, mayAnswer: false })
+
+/** Omits direct answers from the prompt if the run has an output schema, which the model is not shown. */
+const offered = ({ misfit }: Policy.Context, { prompt = {} }: Options): Prompt.ConductorOptions =>
+  misfit === undefined ? prompt : withoutAnswer(prompt)
 
 /** Requests completions from the model until one can be parsed, up to the maximum number of attempts. */
-const write = Effect.fnUntraced(function* (name: string, context: Policy.Context, options: Options) {
+const write = Effect.fnUntraced(function* (name: string, context: Policy.Context, given: Options) {
+  const options = fitted(context, given)
   const attempts = 1 + (options.resamples ?? 2)
   const wording = offered(context, options)
   const prompt = Prompt.conductorMessages(context, wording)

@@ -7,7 +7,7 @@ import type { Workflow } from "../workflow/Workflow.ts"
 import type { Context, Previous, Revision } from "./Policy.ts"
 
 /** Returns the capabilities that a task requires beyond text. */
-const needsOf = ({ task, tools = [] }: Context): ReadonlySet<keyof Capabilities> => {
+export const needsOf = ({ task, tools = [] }: Context): ReadonlySet<keyof Capabilities> => {
   const parts = task.messages.flatMap(({ content }) => (typeof content === "string" ? [] : content))
   const has = (type: string) => parts.some((part) => part.type === type)
   const needs = { tools: tools.length > 0, images: has("image"), files: has("file") }

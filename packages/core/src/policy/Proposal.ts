@@ -98,6 +98,8 @@ export interface Context {
    * Returns an error message if a text does not match the run's output format. Undefined if the run accepts any text.
    */
   readonly misfit?: ((text: string) => string | undefined) | undefined
+  /** Maximum number of output tokens per call (`worker.maxOutputTokens`). A direct answer must not exceed it. */
+  readonly maxOutputTokens?: number | undefined
   /** The policy's seed for this round, derived from the run's seed. */
   readonly seed: number
   /**

@@ -39,8 +39,8 @@ export interface ConductOptions<A = unknown>
   readonly pool: ReadonlyArray<Worker>
   /**
    * The policy that plans the run. The default depends on the pool, as in `divisi run` and `divisi serve`: a single
-   * worker answers directly. If all workers are language models, the strongest one answers, with the next one as its
-   * fallback. If only some are language models, the strongest of these plans the run.
+   * worker answers directly. Of several workers, the strongest language model plans, or answers an easy question
+   * itself.
    */
   readonly policy?: Policy | undefined
   /**

@@ -49,9 +49,9 @@ export { limitsTable, settingsRules, settingsTable, workerTable } from "./tables
 export interface Options extends RunSettings {
   /**
    * The policy that plans each run. Defaults to `DefaultPolicy.of`, which depends on the pool: a single worker answers
-   * directly. If all workers are language models (`Worker.isLanguageModel`), the strongest one answers. If only some
-   * are, the strongest language model is prompted to write a plan. A pool of several workers without any language model
-   * requires an explicit policy; otherwise its runs fail.
+   * directly; of several workers, the strongest language model (`Worker.isLanguageModel`) is prompted to write a plan
+   * or, if the question is easy, the answer. A pool of several workers without any language model requires an explicit
+   * policy; otherwise its runs fail.
    */
   readonly policy?: Policy | undefined
   readonly pool: WorkerPool
