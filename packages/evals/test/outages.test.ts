@@ -111,14 +111,6 @@ const notMeasured: Readonly<Record<string, () => Options>> = {
 }
 
 const measured: Readonly<Record<string, readonly [options: () => Options, score: number]>> = {
-  "another worker took the step over": [
-    () => ({
-      pool: of(down("a"), answering("b")),
-      policies: [{ policy: Baselines.single(0) }],
-      run: { reassign: "next" }
-    }),
-    1
-  ],
   "a later round answered": [() => ({ pool: of(down("a"), answering("b")), policies: [{ policy: again }] }), 1],
   "the vendor filtered the content": [() => ({ pool: of(answering("b", "5"), down("a", "ContentFiltered")) }), 0],
   "the context was too long": [() => ({ pool: of(down("a", "ContextTooLong")) }), 0],
@@ -136,6 +128,22 @@ describe("An evaluation", () => {
       assert.deepInclude(score, { mean: null, samples: 0, missing: 1, missingBy: { [reason]: 1 } })
     })
   }
+
+  it("lets no other worker take a step over, whatever the settings say", async () => {
+    const pool = of(down("a"), answering("b"))
+    const policies = [{ policy: Baselines.single(0) }]
+    for (const run of [{}, { reassign: "never" } as const]) {
+      const { sample } = await evaluate({ pool, policies, run })
+      assert.strictEqual(sample.missing?.cause, "worker")
+    }
+    for (const reassign of ["next", () => 1]) {
+      const refused = evaluate({ pool, policies, run: { reassign: reassign as never } })
+      await refused.then(
+        () => assert.fail("The evaluation must be refused."),
+        (error: Error) => assert.match(error.message, /run\.reassign.*"never"/s)
+      )
+    }
+  })
 
   for (const [name, [options, score]] of Object.entries(measured)) {
     it(`measures a task although a worker failed: ${name}`, async () => {

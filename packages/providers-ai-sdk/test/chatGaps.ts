@@ -25,9 +25,12 @@ const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
     "no-empty-lines",
     "raw-control-characters",
     "time-as-data",
-    "two-in-one-line"
+    "two-in-one-line",
+    "zstd-without-a-label"
   ],
   ending: [
+    "name-alone-at-the-limit",
+    "second-call-cut-at-the-limit",
     "abort",
     "cut",
     "done-alone-hint",
@@ -46,6 +49,8 @@ const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
     "whole-without-a-reason"
   ],
   error: [
+    "named-event-after-text",
+    "text-without-spaces",
     "base-resp",
     "beside-an-empty-answer",
     "capitals",
@@ -136,6 +141,10 @@ const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
     "thinking-as-text"
   ],
   preference: [
+    "error-within-an-error",
+    "list-as-text",
+    "property-of-cerebras",
+    "property-of-groq",
     "effort-in-nested-detail",
     "effort-of-none",
     "field-from-a-provider",

@@ -29,6 +29,8 @@ const gaps = {
   "messages/folding/content-as-text": eventsAlone,
   "messages/encoding/lines-of-json": eventsAlone,
   "messages/encoding/gzip-without-a-label": eventsAlone,
+  "messages/encoding/zstd-without-a-label": eventsAlone,
+  "messages/encoding/zstd-in-packets-without-a-label": eventsAlone,
   "messages/folding/citations": schema,
   "messages/folding/citations-without-text": schema,
   "messages/folding/search-that-fails-midway": schema,

@@ -15,6 +15,7 @@ const gaps = {
   "generate-content/folding/content-as-text": eventsAlone,
   "generate-content/encoding/lines-of-json": eventsAlone,
   "generate-content/encoding/gzip-without-a-label": eventsAlone,
+  "generate-content/encoding/zstd-without-a-label": eventsAlone,
   "generate-content/error/json-after-stop": "the SDK skips what is no event",
   "generate-content/error/list-of-one": objectAlone,
   "generate-content/error/list": objectAlone,

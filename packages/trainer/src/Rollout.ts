@@ -402,10 +402,10 @@ const run = Effect.fnUntraced(function* (
   const conductor = Conductor.make({
     policy,
     pool: question.pool,
-    // The reward must be attributed to the worker named in the plan.
-    reassign: "never",
     maxItems: defaultMaxItems,
     ...config.run,
+    // The reward must be attributed to the worker named in the plan.
+    reassign: "never",
     recursion: question.extraRounds,
     self: config.self ? { maxDepth: 1 } : undefined
   })

@@ -108,8 +108,8 @@ export interface RolloutRunSettings
   extends Omit<RunSettings, "maxSteps" | "reassign" | "recursion" | "seed" | "self" | "critic" | "threshold"> {
   /** Maximum number of steps per workflow. */
   readonly maxSteps: number
-  /** Whether another worker takes over a step whose worker failed after all retries. */
-  readonly reassign?: "never" | "next" | undefined
+  /** Another worker never takes over a step: the reward belongs to the worker that the plan names. */
+  readonly reassign?: "never" | undefined
 }
 
 /**

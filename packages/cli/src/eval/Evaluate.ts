@@ -3,7 +3,7 @@
 import { existsSync, rmdirSync, rmSync } from "node:fs"
 import path from "node:path"
 import type { ResponseCache, Transcript } from "@divisi/core"
-import type { RunSettings } from "@divisi/core/RunSettings"
+import type { MeasuredSettings } from "@divisi/core/RunSettings"
 import { Benchmarks, Evaluation, ReportFile } from "@divisi/evals"
 import * as Benchmark from "@divisi/evals/Benchmark"
 import type * as Report from "@divisi/evals/Report"
@@ -95,7 +95,7 @@ const learnFrom = (input: EvalInput, isGym: boolean, suites: ReadonlyArray<Evalu
 interface Team {
   readonly pool: Evaluation.Options["pool"]
   readonly isGym: boolean
-  readonly settings: RunSettings
+  readonly settings: MeasuredSettings
   readonly policies: ReadonlyArray<Evaluation.Entry>
 }
 

@@ -3,7 +3,7 @@
 import { DefaultPolicy, Nearest } from "@divisi/core"
 import type * as Conductor from "@divisi/core/Conductor"
 import type { Policy } from "@divisi/core/Policy"
-import type { RunSettings } from "@divisi/core/RunSettings"
+import type { MeasuredSettings, RunSettings } from "@divisi/core/RunSettings"
 import type { Reasoning, Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Arr from "effect/Array"
@@ -242,7 +242,7 @@ export const settings = (config: Config, flags: Flags): RunSettings => {
  * Returns the settings for a measured run. Reassignment is disabled, so that each result belongs to the worker that was
  * called.
  */
-export const measuredSettings = (config: Config, flags: Flags): RunSettings => ({
+export const measuredSettings = (config: Config, flags: Flags): MeasuredSettings => ({
   ...settings(config, flags),
   reassign: "never"
 })

@@ -172,6 +172,14 @@ export interface RunSettings {
   readonly seed?: number | undefined
 }
 
+/**
+ * Settings for a run that is measured, or from which a policy learns. Another worker never takes over a step, because the
+ * result would be that of the other worker.
+ */
+export interface MeasuredSettings extends Omit<RunSettings, "reassign"> {
+  readonly reassign?: "never" | undefined
+}
+
 type Fields<A> = Readonly<Record<keyof A, Schema.Top>>
 
 const optional = Schema.optionalKey

@@ -58,6 +58,7 @@ const quotas = rows("Quota", [
     /\b(?:account|monthly|plan|session|subscription|token|weekly)[ _]quota(?:\b|_).{0,20}(?:exceeded|exhausted|reached|used up)/i,
     "diegosouzapw/OmniRoute#1772"
   ],
+  [/\bquota (?:has been |is |was )?(?:exceeded|exhausted|used up)(?! for\b)/i, "apache/rocketmq-dashboard#2178"],
   [
     /exceeded(?: your |_)current[_ ]quota|billing|payment required/i,
     "https://platform.openai.com/docs/guides/error-codes"

@@ -10,7 +10,7 @@ import path from "node:path"
 import { type Budget, Callback, Elapsed, ResponseCache, Options as Tables, type Transcript } from "@divisi/core"
 import { settingsRules, settingsTable } from "@divisi/core/Conductor"
 import type { Policy } from "@divisi/core/Policy"
-import type { RunSettings } from "@divisi/core/RunSettings"
+import type { MeasuredSettings } from "@divisi/core/RunSettings"
 import type { Task } from "@divisi/core/Task"
 import type * as Usage from "@divisi/core/Usage"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
@@ -63,9 +63,10 @@ export interface Terms {
    * Settings for each run. The budget applies to one question. All sample seeds are derived from `seed` (default: 0).
    * Without `maxOutputTokens`, each call is limited by the worker's own setting. If it has none, the limit is the
    * model's maximum, at most 8,192 tokens, or 4,096 tokens if the maximum is unknown. A `critic` that can
-   * read the reference answers may leak them to the policy.
+   * read the reference answers may leak them to the policy. `reassign` can only be `"never"`: otherwise, the answer of
+   * another worker would be measured.
    */
-  readonly run?: RunSettings | undefined
+  readonly run?: MeasuredSettings | undefined
   /** The confidence level of the intervals. Default: 0.95. */
   readonly confidence?: number | undefined
 }
@@ -385,7 +386,7 @@ const table = Tables.table(
     onProgress: Tables.aFunction,
     onTranscript: Tables.aFunction,
     epochs: Tables.whole(1),
-    run: Tables.table(settingsTable, { rules: settingsRules }),
+    run: Tables.table({ ...settingsTable, reassign: Tables.oneOf("never") }, { rules: settingsRules }),
     confidence: Tables.number(0.5, 0.9999)
   } satisfies Tables.ShapeOf<Options>,
   { required: ["suites", "policies", "pool", "folder"] }

@@ -27,7 +27,9 @@ export interface Sample {
 export type Record<E> = (policies: ReadonlyArray<Policy>) => Effect.Effect<ReadonlyArray<Sample>, E>
 
 /** Options for creating a recorder. */
-export interface Options extends Omit<Conductor.Options, "policy"> {
+export interface Options extends Omit<Conductor.Options, "policy" | "reassign"> {
+  /** Another worker never takes over, because the sample would be that of the other worker. */
+  readonly reassign?: "never" | undefined
   /** Training tasks. Do not use the same tasks to evaluate the policies. */
   readonly tasks: ReadonlyArray<Task>
   readonly grader: Grader.Grader
@@ -47,6 +49,7 @@ export interface Options extends Omit<Conductor.Options, "policy"> {
 const table = Tables.table(
   {
     ...Conductor.settingsTable,
+    reassign: Tables.oneOf("never"),
     pool: Tables.expects("a WorkerPool", (value) => typeof value === "object" && value !== null && "workers" in value),
     tasks: Tables.expects("a list of tasks", Array.isArray),
     grader: Tables.madeBy("a grader", "grade"),
@@ -84,7 +87,7 @@ const conductorOf = (
     ...run
   }: Options,
   policy: Policy
-) => Conductor.make({ reassign: "never", ...run, policy })
+) => Conductor.make({ ...run, policy, reassign: "never" })
 
 /** Runs without a store, where every call is paid for. */
 const plainly =

@@ -55,9 +55,9 @@ export const conductorOf = ({ pool, run = {} }: Options, entry: Entry): Conducto
   const { outputTokensFactor: factor, policy } = entry
   const tokens = worker?.maxOutputTokens
   return Conductor.make({
-    // A comparison must measure the worker that was called, so reassignment is disabled.
-    reassign: "never",
     ...run,
+    // A comparison must measure the worker that was called.
+    reassign: "never",
     policy,
     pool,
     worker: { ...worker, maxOutputTokens: factor === undefined ? tokens : Math.round((tokens ?? 8_192) * factor) },

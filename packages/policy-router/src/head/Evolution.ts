@@ -14,7 +14,7 @@ import fs from "node:fs"
 import path from "node:path"
 import { Budget, Callback, Embedder, Grader, Seed, StepFailure, Options as Tables, Transcript } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
-import type { RunSettings } from "@divisi/core/RunSettings"
+import type { MeasuredSettings } from "@divisi/core/RunSettings"
 import * as Task from "@divisi/core/Task"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import { Sealed, WholeFile } from "@divisi/files"
@@ -78,7 +78,7 @@ export interface Options {
   /** Maximum total cost of all runs in USD, including validation. */
   readonly maxCostUsd?: number | undefined
   /** Settings for every run. The seed and the budget are set by the evolution. */
-  readonly run?: Omit<RunSettings, "seed" | "budget"> | undefined
+  readonly run?: Omit<MeasuredSettings, "seed" | "budget"> | undefined
   /** File in which to save the search after each generation. Not saved if omitted. */
   readonly file?: string | undefined
   readonly onGeneration?: ((generation: Generation) => void) | undefined
@@ -235,7 +235,12 @@ const playing = (options: Options, ledger: Budget.Ledger): Play => {
   const { grader, pool, run = {} } = options
   const embedder = remembering(options.embedder ?? Embedder.hashed())
   return Effect.fnUntraced(function* (head, task, seed) {
-    const conductor = Conductor.make({ ...run, pool, policy: HeadPolicy.make(head, { embedder }) })
+    const conductor = Conductor.make({
+      ...run,
+      reassign: "never",
+      pool,
+      policy: HeadPolicy.make(head, { embedder })
+    })
     const recorder = Transcript.recorder()
     const { answer, ending, spend } = yield* conductor.run(task, { seed, ledger, listener: recorder.listener })
     const played = { costUsd: spend.costUsd, isStopped: ending === "budget" }

@@ -18,7 +18,7 @@ export function* read(body: Json.JsonObject, headers: Choice.Headers): Steps<Req
   return {
     model,
     messages: yield* Turns.read(body, "chat", reading, tools),
-    tools: tools.map(({ definition }) => definition),
+    tools: Tools.definitionsOf(tools),
     toolChoice,
     // The legacy `functions` format allows only one call per answer.
     parallelToolCalls: Tools.isLegacy(body) ? false : Preferences.parallelToolCalls(body, reading),

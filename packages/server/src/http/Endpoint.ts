@@ -287,9 +287,9 @@ const begin = Effect.fnUntraced(function* <State>(
   const isShared = journal !== undefined
   const turns = isShared ? { ...offer.turns, journal } : offer.turns
   const { ledger } = caller
-  const prepare = (request: Request, first: Pick<Turn.Turn, "isRepeated" | "named"> = {}) =>
+  const prepare = (request: Request, first: Pick<Turn.Turn, "digest" | "isRepeated" | "named"> = {}) =>
     Turn.prepare(turns, { ...first, key, request, team, owner, ledger, runId: CallId.random(), isShared })
-  const turn = yield* prepare(request, { isRepeated, named: Idempotent.runOf(owner, headers) })
+  const turn = yield* prepare(request, { digest, isRepeated, named: Idempotent.runOf(owner, headers) })
   const about = {
     id: CallId.random(),
     runId: turn.runId,

@@ -29,7 +29,7 @@ export function* read(body: Json.JsonObject, headers: Choice.Headers): Steps<Req
   return {
     model,
     messages: yield* Turns.read(body, "messages", reading, tools),
-    tools: tools.map(({ definition }) => definition),
+    tools: Tools.definitionsOf(tools),
     toolChoice,
     parallelToolCalls: Preferences.parallelToolCalls(body, reading),
     output: Shape.read(body),

@@ -35,7 +35,7 @@ export function* read(body: Json.JsonObject, headers: Choice.Headers): Steps<Req
   const request: Request = {
     model,
     messages: yield* Turns.read(body, "responses", reading, tools),
-    tools: tools.map(({ definition }) => definition),
+    tools: Tools.definitionsOf(tools),
     toolChoice,
     parallelToolCalls: Preferences.parallelToolCalls(body, reading),
     output: Shape.read(body),

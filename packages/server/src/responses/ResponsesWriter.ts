@@ -212,6 +212,12 @@ const writing = (state: ResponsesState, call: Extract<Part, { readonly type: "to
 
 const call = (before: ResponsesState, made: Extract<Part, { readonly type: "tool-call" }>): Step => {
   const [state, closed] = close(before, "completed", "commentary")
+  const tool = Tools.calledOf(state.tools, made)
+  if (tool?.type === "item") {
+    const own = { type: `${tool.name}_call`, id: itemId(tool.name, state), call_id: made.id }
+    const item = { ...Tools.fieldsOf(made), ...own, status: "completed", ...agentOf(state, made.by) }
+    return done(state, item, [...closed, added(state, { ...item, status: "in_progress" })])
+  }
   const { given, item, types } = writing(state, made)
   const at = { item_id: item.id, output_index: state.output.length }
   const [name, text] = Object.entries(given)[0]!

@@ -62,6 +62,8 @@ export interface Turn {
   readonly runId: string
   /** The run id derived from the request's `Idempotency-Key`. */
   readonly named?: string | undefined
+  /** Hash of the bytes of a large request, from which the id of its task is derived. Hashing its messages takes long. */
+  readonly digest?: string | undefined
   /** Whether the client marked the request as a retry. Set only for the first segment of a response. */
   readonly isRepeated?: boolean | undefined
   /**
@@ -202,6 +204,7 @@ export const prepare = Effect.fnUntraced(function* (
   const { key, owner, request } = turn
   const isOfStoredRun = request.fork !== undefined || request.resume !== undefined
   const metadata = { owner, request: key, asked: Asked.of(request) }
+  const taskId = turn.digest === undefined ? undefined : `task-${CallId.of(turn.digest)}`
   const fork =
     request.fork === undefined ? undefined : yield* Forked.read(options.journal, turn.team, request.fork, metadata)
   const found = isOfStoredRun ? undefined : History.resultsIn(request.messages)
@@ -316,7 +319,7 @@ export const prepare = Effect.fnUntraced(function* (
       const runOptions = { ...shared, runId, ...hears }
       const run =
         fork === undefined
-          ? conductor.run({ messages: request.messages, metadata }, runOptions)
+          ? conductor.run({ id: taskId, messages: request.messages, metadata }, runOptions)
           : conductor.fork(fork.of, runOptions)
       return runId === turn.runId ? run : Idempotent.waitingForOthers(run)
     })

@@ -24,8 +24,11 @@ import * as Steps from "./Steps.ts"
 export interface Offered {
   /** The definition as sent to workers. */
   readonly definition: Tool.ToolDefinition
-  /** `custom` tools accept free-form text instead of arguments. */
-  readonly type: "function" | "custom"
+  /**
+   * `custom` tools accept free-form text instead of arguments. Calls of `item` tools are items of the Responses API with
+   * their own type, such as `shell_call`.
+   */
+  readonly type: "function" | "custom" | "item"
   readonly name: string
   readonly namespace?: string | undefined
 }
@@ -291,6 +294,9 @@ const toolOf = (value: unknown, field: string, reading: Reading, namespace?: str
       )
     }
   }
+  const item = ClientTools.ofItem(tool)
+  if (item !== undefined)
+    return [{ ...functionOf({ ...item, name: tool.type }, field, reading, namespace), type: "item" }]
   const known = ClientTools.ofType(tool.type)
   if (known !== undefined) return [functionOf({ ...known, name: tool.name }, field, reading, namespace)]
   reading.notice(
@@ -411,6 +417,8 @@ const choiceOf = (value: unknown, field: string, tools: Tools): Choice => {
   }
   const named = namedIn(choice) ?? (Json.isObject(choice.tool) ? namedIn(choice.tool) : undefined)
   if (named !== undefined) return only(tools, named)
+  const item = tools.find(({ name, type }) => type === "item" && name === choice.type)
+  if (item !== undefined) return only(tools, item.name)
   const typed = modeOf(choice.type ?? choice.mode ?? keyOf(choice))
   if (typed !== undefined) return { tools, toolChoice: typed }
   throw invalid(
@@ -454,6 +462,16 @@ function* offered(body: Json.JsonObject, reading: Reading): Steps.Steps<Tools> {
   return distinct([...listed, ...others], reading)
 }
 
+/** The tools of each request by their definitions, so that thousands of tools are not parsed again for the response. */
+const known = new WeakMap<ReadonlyArray<unknown>, Tools>()
+
+/** Returns the definitions of tools, as sent to workers. */
+export const definitionsOf = (tools: Tools): ReadonlyArray<Tool.ToolDefinition> => {
+  const definitions = tools.map(({ definition }) => definition)
+  known.set(definitions, tools)
+  return definitions
+}
+
 /** Returns the tools whose calls may occur in a response. */
 export const ofResponse = ({
   body,
@@ -461,7 +479,7 @@ export const ofResponse = ({
 }: {
   readonly body: Json.JsonObject
   readonly request: { readonly tools: ReadonlyArray<unknown> }
-}): Tools => (request.tools.length === 0 ? [] : Steps.all(offered(body, make(bracketed))))
+}): Tools => (request.tools.length === 0 ? [] : (known.get(request.tools) ?? Steps.all(offered(body, make(bracketed)))))
 
 /** Parses the tools of a request and the tool choice, in steps. Throws an `ApiError` if they are invalid. */
 export function* read(body: Json.JsonObject, reading: Reading): Steps.Steps<Choice> {
@@ -478,6 +496,12 @@ export function* read(body: Json.JsonObject, reading: Reading): Steps.Steps<Choi
 /** Returns the tool that a call refers to. */
 export const calledOf = (tools: Tools, call: ToolCall): Offered | undefined =>
   tools.find(({ definition }) => definition.name === call.name)
+
+/** Returns the arguments of a call as an object. */
+export const fieldsOf = ({ arguments: given }: ToolCall): Json.JsonObject => {
+  const value = Json.parsed(given)
+  return Json.isObject(value) ? value : {}
+}
 
 /** Returns the text input in a call of a custom tool. */
 export const textOf = ({ arguments: given }: ToolCall): string => {

@@ -21,6 +21,7 @@ import { chatForms } from "./chatForms.ts"
 import { clientRequests } from "./clientRequests.ts"
 import { fieldForms } from "./fieldForms.ts"
 import { fieldReports } from "./fieldReports.ts"
+import { gatewayReports } from "./gatewayReports.ts"
 import { generateContent } from "./generateContent.ts"
 import { interrupted } from "./interrupted.ts"
 import { messages } from "./messages.ts"
@@ -53,7 +54,8 @@ export const rows: ReadonlyArray<Row> = [
   ...fieldReports,
   ...interrupted,
   ...vendorStreams,
-  ...clientRequests
+  ...clientRequests,
+  ...gatewayReports
 ]
 
 /** The request rows, which test servers that implement a vendor protocol. */

@@ -64,7 +64,7 @@ const {
   ...ofRuns
 } = settingsTable
 
-const run = { ...ofRuns, reassign: Options.oneOf("never", "next") } satisfies Options.ShapeOf<RolloutRunSettings>
+const run = { ...ofRuns, reassign: Options.oneOf("never") } satisfies Options.ShapeOf<RolloutRunSettings>
 
 const rollouts = {
   prompt: LanguagePolicy.promptTable,
