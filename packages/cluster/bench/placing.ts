@@ -1,8 +1,9 @@
 /**
  * How often the bodies of runs begin when many are submitted at once, how much memory the servers use, and how long a
- * takeover lasts after `kill -9`. It starts Postgres and two servers.
+ * takeover lasts after `kill -9`. It starts Postgres and two servers. `TOGETHER` is the number of submissions at the same time, and
+ * `TAKEOVERS` the number of servers that are killed, one after the other.
  *
- *     RUNS=2000 REFRESH=3000 EXPIRE=12000 node --conditions=@divisi/source packages/cluster/bench/placing.ts
+ *     RUNS=2000 REFRESH=3000 EXPIRE=12000 TOGETHER=200 TAKEOVERS=1 node --conditions=@divisi/source packages/cluster/bench/placing.ts
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -18,6 +19,7 @@ import { ClusterRuns } from "../src/runs.ts"
 
 const number = (name: string, or: number) => Number(process.env[name] ?? or)
 const [runs, refreshMillis, expireMillis] = [number("RUNS", 2_000), number("REFRESH", 3_000), number("EXPIRE", 12_000)]
+const [takeovers, together] = [number("TAKEOVERS", 1), number("TOGETHER", 200)]
 const fixture = fileURLToPath(new URL("../test/fixtures/runner.ts", import.meta.url))
 const root = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-placing-"))
 
@@ -69,7 +71,7 @@ const placing = (url: string) =>
       Effect.forEach(
         Array.from({ length: runs }, (_, at) => `run-${at}`),
         (id) => client.submit(id, "question"),
-        { concurrency: 200, discard: true }
+        { concurrency: together, discard: true }
       )
     )
     const memory: Array<string> = []
@@ -88,16 +90,16 @@ const placing = (url: string) =>
     console.log(`runs ended: MB of heap of the servers after a collection\n  ${memory.join("\n  ")}`)
   })
 
-const takeover = (url: string) =>
+const takeover = (url: string, schema: string) =>
   Effect.gen(function* () {
-    const { client, one, servers } = yield* measure(url, "takeover", 500)
+    const { client, one, servers } = yield* measure(url, schema, 500)
     yield* Effect.forEach(
       Array.from({ length: 40 }, (_, at) => `run-${at}`),
       (id) => client.submit(id, "question"),
       { concurrency: 20 }
     )
     const victim = servers[0]!
-    const owned = `FROM takeover.runs WHERE owner LIKE '% ${victim.pid} %' AND head NOT LIKE '%"ending"%'`
+    const owned = `FROM ${schema}.runs WHERE owner LIKE '% ${victim.pid} %' AND head NOT LIKE '%"ending"%'`
     let left = 0
     while (left < 10) left = yield* one(`SELECT count(*)::int ${owned}`)
     victim.kill("SIGKILL")
@@ -111,8 +113,10 @@ const takeover = (url: string) =>
 
 const server = await PostgresServer.start()
 try {
-  await Effect.runPromise(Effect.scoped(placing(server.url)))
-  await Effect.runPromise(Effect.scoped(takeover(server.url)))
+  if (runs > 0) await Effect.runPromise(Effect.scoped(placing(server.url)))
+  for (let trial = 0; trial < takeovers; trial += 1) {
+    await Effect.runPromise(Effect.scoped(takeover(server.url, `takeover_${trial}`)))
+  }
 } finally {
   server.stop()
   fs.rmSync(root, { recursive: true, force: true })

@@ -85,6 +85,14 @@ export const isLost = (schema: string, column: string, self: string, expireMilli
   )
 )`
 
+/**
+ * Returns an SQL condition that checks whether the owner in a column has probably died: it holds no lock, and was not
+ * seen for a quarter of `expireMillis`. Its shards are then assigned to other servers, which wait for `isLost` before
+ * they claim its runs.
+ */
+export const isGone = (schema: string, column: string, self: string, expireMillis: number): string =>
+  `(NOT ${hasLock(column)} AND ${isLost(schema, column, self, expireMillis / 2)})`
+
 /** This process, as one of those that share the database. */
 export interface Owner {
   readonly self: string

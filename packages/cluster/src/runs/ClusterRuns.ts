@@ -30,6 +30,7 @@ import * as PostgresJournal from "../PostgresJournal.ts"
 import * as Body from "./body.ts"
 import * as Endings from "./endings.ts"
 import * as Feeds from "./feed.ts"
+import * as Gone from "./gone.ts"
 import * as Layers from "./layers.ts"
 import * as Leases from "./leases.ts"
 import * as Owned from "./owned.ts"
@@ -388,6 +389,7 @@ export const make = Effect.fnUntraced(function* (
     expireMillis,
     drainMillis,
     leases,
+    gone: Effect.orElseSucceed(Gone.addresses(postgres, expireMillis), () => new Set<string>()),
     clock,
     room: () => concurrency + waitingRuns - owned.count()
   })

@@ -25,6 +25,7 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { timeouts } from "../internal/session.ts"
 import * as Claims from "./claims.ts"
+import * as Gone from "./gone.ts"
 import type * as Leases from "./leases.ts"
 
 /** The address at which other servers reach this one. */
@@ -57,6 +58,8 @@ export interface Settings {
   /** How long a server that is stopping waits for its calls in flight, in milliseconds. */
   readonly drainMillis: number
   readonly leases: Leases.Leases
+  /** Returns the addresses of servers that have probably died. */
+  readonly gone: Effect.Effect<ReadonlySet<string>>
   /** The database's clock, which decides when a scheduled message is delivered. */
   readonly clock: Clock.Clock
   /** Returns how many more runs this process may read. */
@@ -85,9 +88,12 @@ const configOf = ({ address, drainMillis, expireMillis, refreshMillis }: Setting
     runnerHealthCheckInterval: 2_000
   })
 
-/** Wraps the storage of shard locks to record when locks were confirmed. */
-const watched = (leases: Leases.Leases) =>
-  Layer.effect(RunnerStorage.RunnerStorage, Effect.map(RunnerStorage.RunnerStorage, leases.watch))
+/** Wraps the storage of shard locks to record when locks were confirmed, and to recognize dead servers. */
+const watched = ({ gone, leases }: Settings) =>
+  Layer.effect(
+    RunnerStorage.RunnerStorage,
+    Effect.map(RunnerStorage.RunnerStorage, (storage) => Gone.watch(leases.watch(storage), gone))
+  )
 
 /** Wraps the message storage to track and release claims. */
 const claimed = ({ leases, room }: Settings) =>
@@ -146,10 +152,7 @@ export const layer = (settings: Settings) => {
     ),
     // Uses a separate pool, so that shard locks do not wait behind messages.
     Layer.provide(
-      watched(settings.leases).pipe(
-        Layer.provide(SqlRunnerStorage.layerWith({ prefix })),
-        Layer.provide(pool(settings, 2))
-      )
+      watched(settings).pipe(Layer.provide(SqlRunnerStorage.layerWith({ prefix })), Layer.provide(pool(settings, 2)))
     ),
     Layer.provide(configOf(settings)),
     Layer.provide(RpcSerialization.layerSchemaBinary())
