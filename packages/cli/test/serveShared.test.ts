@@ -205,6 +205,27 @@ describe.skipIf(!hasPostgres)("responses that servers share", () => {
     })
   )
 
+  it("makes as many calls at the same time as a vendor allows for all servers together", { timeout: 240_000 }, () =>
+    sharing(
+      2,
+      async ({ calls, open, servers: [one, two] }) => {
+        const { id } = await (await create(one!.url)).json()
+        await until(() => calls().length === 1 && calls()[0] !== "")
+        const other = await (await create(two!.url)).json()
+        const runs = async () => (await (await fetch(`${two!.url}/runs?limit=2`)).json()).data
+        await until(async () => (await runs()).length === 2)
+        const [run] = await runs()
+        assert.deepStrictEqual([other.status, run.state, run.calls], ["queued", "running", 0])
+        assert.deepStrictEqual(calls(), ["a"])
+        open("a")
+        await until(async () => (await answerOf(one!.url, id)) !== undefined)
+        await until(async () => (await answerOf(two!.url, other.id)) !== undefined)
+        assert.deepStrictEqual(calls(), ["a", "a"])
+      },
+      "oneCallAtATime"
+    )
+  )
+
   it("waits for limits of a vendor that apply to all servers together", { timeout: 240_000 }, () =>
     sharing(
       2,

@@ -26,6 +26,7 @@ import * as RateLimiter from "effect/persistence/RateLimiter"
 import type * as Scope from "effect/Scope"
 import * as Line from "./internal/line.ts"
 import * as Pace from "./internal/pace.ts"
+import * as Shared from "./internal/shared.ts"
 import * as Steady from "./internal/steady.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -493,11 +494,13 @@ const makeBucket = (key: string, perMinute: number | undefined): Bucket => ({
   at: 0
 })
 
-const makeProvider = (key: string, limits: Limits, pace: Pace.Pace): Provider => ({
+type MakeSlots = (name: string, limit: number) => Line.Line
+
+const makeProvider = (key: string, limits: Limits, pace: Pace.Pace, slots: MakeSlots): Provider => ({
   key,
   requests: makeBucket(`${key}/requests`, limits.requestsPerMinute),
   tokens: makeBucket(`${key}/tokens`, limits.tokensPerMinute),
-  slots: limits.concurrency === undefined ? undefined : Line.make(limits.concurrency),
+  slots: limits.concurrency === undefined ? undefined : slots(key, limits.concurrency),
   turn: Line.make(1),
   pace,
   heard: () => {},
@@ -554,7 +557,8 @@ const findImpossible = (limits: Readonly<Record<string, Limits>>): string | unde
 }
 
 /**
- * Creates a gate on top of stores for rate limits and circuits, which several processes may share.
+ * Creates a gate on top of stores for rate limits and circuits, which several processes may share. With `sharedSlots`,
+ * the limits of concurrent calls apply to all processes together.
  *
  * **Details**
  *
@@ -570,7 +574,8 @@ const findImpossible = (limits: Readonly<Record<string, Limits>>): string | unde
  * A limit below 1 is a defect, because no call could ever pass.
  */
 export const make = Effect.fnUntraced(function* (
-  options: Options
+  options: Options,
+  sharedSlots?: Resilience.SharedSlots
 ): Effect.fn.Return<
   Resilience.Gate,
   never,
@@ -585,6 +590,7 @@ export const make = Effect.fnUntraced(function* (
   if (impossible !== undefined) return yield* Effect.die(new RangeError(`ProviderGate: ${impossible}.`))
   const limiter = yield* RateLimiter.make
   const circuits = options.breaker === undefined ? noCircuits : yield* makeCircuits(options.breaker, maxClosedMillis)
+  const slots: MakeSlots = sharedSlots === undefined ? (_, limit) => Line.make(limit) : yield* Shared.make(sharedSlots)
   const providers = new Map<string, Provider>()
   let resets = 0
 
@@ -592,7 +598,7 @@ export const make = Effect.fnUntraced(function* (
     const key = worker.provider ?? worker.id
     let provider = providers.get(key)
     if (provider === undefined) {
-      provider = makeProvider(key, limits[key] ?? limits["*"] ?? {}, Pace.make(maxClosedMillis))
+      provider = makeProvider(key, limits[key] ?? limits["*"] ?? {}, Pace.make(maxClosedMillis), slots)
       providers.set(key, provider)
     }
     return provider
@@ -735,10 +741,14 @@ export const layer = (options: Options): Layer.Layer<never> => {
 /**
  * A gate whose requests and tokens per minute are counted in a store that processes may share, such as
  * `PostgresRateLimits.layer` of `@divisi/cluster`. A call at the front of the queue also takes the requests and tokens of
- * the calls behind it, so that they do not have to access the store. All other state belongs to this process: concurrent
- * calls, pauses, circuits and the vendor's reported allowance.
+ * the calls behind it, so that they do not have to access the store. With `slots`, such as those of `PostgresSlots`, the
+ * limits of concurrent calls are shared, too. All other state belongs to this process: pauses, circuits and the vendor's
+ * reported allowance.
  */
-export const layerShared = (options: Options): Layer.Layer<never, never, RateLimiter.RateLimiterStore> => {
+export const layerShared = (
+  options: Options,
+  slots?: Resilience.SharedSlots
+): Layer.Layer<never, never, RateLimiter.RateLimiterStore> => {
   Tables.check("ProviderGate.layerShared", options, optionsTable)
-  return Layer.effect(Resilience.Gate, make(options)).pipe(Layer.provide(circuits))
+  return Layer.effect(Resilience.Gate, make(options, slots)).pipe(Layer.provide(circuits))
 }

@@ -1,5 +1,5 @@
 /** Opens the Postgres database that several servers share. */
-import type { Account, Journal } from "@divisi/core"
+import type { Account, Journal, Resilience } from "@divisi/core"
 import { OutcomeLog } from "@divisi/policy-router"
 import type { Keys, NodeServer, Pace, SharedResponses } from "@divisi/server"
 import * as Clock from "effect/Clock"
@@ -52,6 +52,8 @@ export interface Database {
   readonly paces: Effect.Effect<Pace.Paces, Failure>
   /** Counts requests and tokens sent to vendors, for the limits of all machines together. */
   readonly rateLimits: Layer.Layer<RateLimiter.RateLimiterStore>
+  /** Slots for concurrent calls to vendors, for the limits of all machines together. */
+  readonly slots: Resilience.SharedSlots
   /** The database connection, and the package that implements its stores. */
   readonly cluster: {
     readonly modules: typeof import("@divisi/cluster")
@@ -311,6 +313,7 @@ export const open = Effect.fnUntraced(function* (
       })
     })),
     rateLimits: Cluster.PostgresRateLimits.layer(postgres),
+    slots: Cluster.PostgresSlots.make(postgres),
     cluster: { modules: Cluster, postgres },
     paces: Effect.flatMap(server, (server) =>
       Effect.flatMap(Cluster.PostgresPaces.make(postgres), (paces) => pacesIn(paces, server, tell))

@@ -15,7 +15,7 @@ export interface Options {
   /** The answer cache. Default: none. */
   readonly cache?: Config["cache"] | undefined
   readonly limits?: Readonly<Record<string, Limits>> | undefined
-  /** The database in which several machines count requests and tokens together. Default: none. */
+  /** The database in which several machines count requests, tokens and concurrent calls together. Default: none. */
   readonly database?: Database | undefined
 }
 
@@ -60,7 +60,7 @@ const gateLayer = ({ database, limits = {} }: Options): Effect.Effect<Layer.Laye
     (ProviderGate) =>
       database === undefined
         ? ProviderGate.layer({ limits, breaker })
-        : ProviderGate.layerShared({ limits, breaker }).pipe(Layer.provide(database.rateLimits))
+        : ProviderGate.layerShared({ limits, breaker }, database.slots).pipe(Layer.provide(database.rateLimits))
   )
 
 /**

@@ -18,6 +18,9 @@ import { endStuck, type Session, sessionOf } from "./session.ts"
 /** The class id of Divisi's advisory locks: "DivC". */
 export const lockClass = 0x44697643
 
+/** The class id of the advisory locks for changes of shared slots: "DivS". */
+export const slotsClass = 0x44697653
+
 /** Interval at which a process checks that it still holds its lock, in milliseconds. */
 export const lookMillis = 1_000
 

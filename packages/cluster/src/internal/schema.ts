@@ -1,7 +1,7 @@
 /** The database tables and their migrations. */
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
-import { databaseNow, hasLock, lockClass, reconnectMillis } from "./owner.ts"
+import { databaseNow, hasLock, lockClass, reconnectMillis, slotsClass } from "./owner.ts"
 import type { Session } from "./session.ts"
 
 /**
@@ -521,6 +521,60 @@ const withTakeovers = (schema: string) => [
 ]
 
 /**
+ * Adds shares of slots for concurrent calls. If more are `wanted` than there are, each process gets a fair number, and
+ * the processes that were served least recently get the rest. Slots with calls in flight cannot be taken away, so `held`
+ * may be more than is fair.
+ */
+const withSlots = (schema: string) => [
+  `CREATE TABLE ${schema}.slots (
+    name text NOT NULL,
+    process text NOT NULL,
+    held integer NOT NULL,
+    wanted integer NOT NULL,
+    served_at double precision NOT NULL,
+    until double precision NOT NULL,
+    PRIMARY KEY (name, process)
+  ) WITH (fillfactor = 50)`,
+  `CREATE OR REPLACE FUNCTION ${schema}.share_slots(given text, self text, total integer, in_use integer, asked integer,
+    lease_millis double precision)
+  RETURNS TABLE (slots integer, contended boolean)
+  LANGUAGE plpgsql AS $body$
+  DECLARE
+    at_millis double precision;
+    free integer;
+    fair integer;
+    needed integer;
+  BEGIN
+    PERFORM pg_advisory_xact_lock(${slotsClass}, hashtext('${schema} ' || given));
+    at_millis := ${databaseNow};
+    DELETE FROM ${schema}.slots AS known
+      WHERE known.name = given AND (known.until < at_millis OR (asked = 0 AND known.process = self));
+    IF asked = 0 THEN
+      RETURN QUERY SELECT 0, false;
+      RETURN;
+    END IF;
+    INSERT INTO ${schema}.slots AS known VALUES (given, self, in_use, asked, at_millis, at_millis + lease_millis)
+      ON CONFLICT (name, process) DO UPDATE SET held = in_use, wanted = asked, until = excluded.until,
+        served_at = CASE WHEN in_use > 0 THEN at_millis ELSE known.served_at END;
+    WITH ranked AS (
+      SELECT known.process, known.held, known.wanted, greatest((total / count(*) OVER ())::integer,
+        CASE WHEN row_number() OVER (ORDER BY known.served_at, known.process) <= total THEN 1 ELSE 0 END) AS fair_part
+      FROM ${schema}.slots AS known WHERE known.name = given
+    )
+    SELECT total - coalesce(sum(held) FILTER (WHERE process <> self), 0), max(fair_part) FILTER (WHERE process = self),
+      coalesce(sum(greatest(0, least(wanted, fair_part) - held)) FILTER (WHERE process <> self), 0),
+      coalesce(bool_or(wanted > held) FILTER (WHERE process <> self), false)
+      INTO free, fair, needed, contended FROM ranked;
+    slots := greatest(0, least(asked, free, greatest(fair, free - needed)));
+    UPDATE ${schema}.slots AS known SET held = greatest(in_use, share_slots.slots),
+      served_at = CASE WHEN share_slots.slots > 0 THEN at_millis ELSE known.served_at END
+      WHERE known.name = given AND known.process = self;
+    RETURN NEXT;
+  END
+  $body$`
+]
+
+/**
  * The migrations that create the tables, in order. The version of the tables is the number of completed migrations.
  * Tables with a later version are left unchanged.
  */
@@ -537,7 +591,8 @@ const steps: ReadonlyArray<(schema: string) => ReadonlyArray<string>> = [
   withTasks,
   (schema) => [withDrains(schema)],
   withTakeovers,
-  (schema) => [withAccountTasks(schema)]
+  (schema) => [withAccountTasks(schema)],
+  withSlots
 ]
 
 /** Returns the version of the existing tables, or 0 if they do not exist. */

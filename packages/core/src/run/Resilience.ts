@@ -7,6 +7,7 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type { Scope } from "effect/Scope"
 import { settle } from "../Callback.ts"
 import * as Seed from "../Seed.ts"
 import { messageOf } from "../Thrown.ts"
@@ -89,6 +90,38 @@ export interface Gate {
   readonly closed?: Effect.Effect<ReadonlyArray<ClosedProvider>> | undefined
   /** Unblocks all providers, e.g. after a configuration change. */
   readonly reset?: Effect.Effect<void> | undefined
+}
+
+/** Slots for concurrent calls that several processes share. `PostgresSlots` of `@divisi/cluster` is an implementation. */
+export interface SharedSlots {
+  /** Joins the processes that share the slots, until the scope closes. */
+  readonly join: Effect.Effect<SlotMember, never, Scope>
+}
+
+/** One of the processes that share slots. */
+export interface SlotMember {
+  /** Renews this process's share of the slots with a name, and returns how many calls it may have in flight. */
+  readonly share: (name: string, demand: SlotDemand) => Effect.Effect<SlotShare, { readonly message: string }>
+}
+
+/** The demand of a process for the slots with a name. */
+export interface SlotDemand {
+  /** Number of slots for all processes together. */
+  readonly limit: number
+  /** Number of calls in flight. */
+  readonly used: number
+  /** Number of calls in flight or waiting for a slot. */
+  readonly wanted: number
+}
+
+/** A process's share of the slots. */
+export interface SlotShare {
+  /** Maximum number of calls in flight. If fewer than in flight now, no call may start. */
+  readonly slots: number
+  /** Whether another process waits for slots. */
+  readonly isContended: boolean
+  /** How long the share is valid after it was requested, in milliseconds. */
+  readonly leaseMillis: number
 }
 
 /** A provider to which no calls are currently sent. */

@@ -14,6 +14,10 @@ export interface Line {
   readonly waiting: Set<() => void>
   /** Assigns free slots to waiting calls. */
   readonly serve: () => void
+  /** Number of slots in use. */
+  readonly used: () => number
+  /** Called when a call has to wait. */
+  readonly onWait: () => void
   readonly leave: () => void
 }
 
@@ -36,6 +40,7 @@ const wait = (lines: ReadonlyArray<Line>): Effect.Effect<Line> =>
           for (const { line, wake } of wakes) line.waiting.add(wake)
           // Slots may have become free in the meantime.
           for (const { line } of wakes) if (served === undefined) line.serve()
+          for (const { line } of wakes) if (served === undefined) line.onWait()
           return Effect.sync(forget)
         })
       ),
@@ -53,9 +58,20 @@ export const passOne = <A, E, R>(lines: ReadonlyArray<Line>, call: Effect.Effect
     return Effect.flatMap(enter, (line) => Effect.ensuring(restore(call), Effect.sync(line.leave)))
   })
 
+/** The number of slots of a queue, if it changes. */
+export interface Slots {
+  readonly capacity: () => number
+  /** Called when a call has to wait. */
+  readonly onWait: () => void
+  /** Called when a call has ended. */
+  readonly onLeave: () => void
+}
+
 /** Creates a queue with the given number of slots. */
-export const make = (places: number): Line => {
-  let free = places
+export const make = (places: number | Slots): Line => {
+  const { capacity, onLeave, onWait } =
+    typeof places === "number" ? { capacity: () => places, onLeave: () => {}, onWait: () => {} } : places
+  let used = 0
   let isServing = false
   const waiting = new Set<() => void>()
 
@@ -67,8 +83,8 @@ export const make = (places: number): Line => {
     if (isServing) return
     isServing = true
     for (const wake of waiting) {
-      if (free < 1) break
-      free -= 1
+      if (used >= capacity()) break
+      used += 1
       waiting.delete(wake)
       wake()
     }
@@ -78,15 +94,18 @@ export const make = (places: number): Line => {
   const line: Line = {
     pass: (call) => passOne([line], call),
     takeFree: () => {
-      if (free < 1 || waiting.size > 0) return false
-      free -= 1
+      if (used >= capacity() || waiting.size > 0) return false
+      used += 1
       return true
     },
     waiting,
     serve,
+    used: () => used,
+    onWait,
     leave: () => {
-      free += 1
+      used -= 1
       serve()
+      onLeave()
     }
   }
   return line
