@@ -9,6 +9,8 @@ const checks: Readonly<Record<string, () => Promise<{ readonly check: () => Repo
   arrows: () => import("./checks/arrows.ts"),
   /** Packages have the same files and similar manifests. */
   likeness: () => import("./checks/likeness.ts"),
+  /** Each exported name is used, documented or part of a signature outside its package. */
+  exports: () => import("./checks/exports.ts"),
   /** No tracked file contains the host of a package registry. */
   hosts: () => import("./checks/hosts.ts"),
   /** Calls that work differently on Windows are in the files that know the difference. */

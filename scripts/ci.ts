@@ -260,7 +260,7 @@ const testsAndChecks = async (packageManager: ReadonlyArray<string>, testCommand
     ...exampleSteps(packageManager),
     () => step({ name: "lint", command: [...packageManager, "exec", "biome", "ci", "--colors=off", "."] }),
     pythonCheck,
-    ...["browser", "bundle", "sizes", "arrows", "hosts", "platforms", "likeness", "changes", "words"].map(
+    ...["browser", "bundle", "sizes", "arrows", "exports", "hosts", "platforms", "likeness", "changes", "words"].map(
       (name) => () => step(check(name))
     )
   ]

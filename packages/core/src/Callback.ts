@@ -94,7 +94,11 @@ export const notifyLogged = (what: string, call: () => unknown): void =>
     Effect.runFork(Warning.log(`${what} failed, and the run continues without it: ${messageOf(error)}`))
   )(undefined)
 
-/** Marks a possible promise as handled, so that its rejection does not crash the process. */
+/**
+ * Marks a possible promise as handled, so that its rejection does not crash the process.
+ *
+ * @internal
+ */
 export const unheard = (given: unknown): void => {
   if (isPromiseLike(given)) given.then(undefined, () => {})
 }

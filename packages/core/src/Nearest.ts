@@ -30,6 +30,8 @@ const bare = (word: string): string => word.toLowerCase().replaceAll(/[^\p{L}\p{
 /**
  * Looks a name up in a table of names used by other libraries, regardless of case and separators. Without an equal name,
  * a known word that is close decides, and then the longest name that it begins with, or ends with.
+ *
+ * @internal
  */
 export const aliasOf = (
   name: string,

@@ -38,7 +38,11 @@ const seeded = <A>(effect: Effect.Effect<A>, seed: number): A =>
 /** Returns the items in random order. */
 export const shuffle = <A>(items: Iterable<A>, seed: number): Array<A> => seeded(EffectRandom.shuffle(items), seed)
 
-/** Returns a random integer from 0 to `size - 1`. */
+/**
+ * Returns a random integer from 0 to `size - 1`.
+ *
+ * @internal
+ */
 export const index = (size: number, seed: number): number =>
   seeded(EffectRandom.nextIntBetween(0, size, { halfOpen: true }), seed)
 

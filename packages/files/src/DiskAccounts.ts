@@ -35,7 +35,11 @@ export interface Options {
   readonly file?: string | undefined
 }
 
-/** The names, types and ranges of {@link Options}, for their validation. Invalid options are a defect: an `OptionsError`. */
+/**
+ * The names, types and ranges of {@link Options}, for their validation. Invalid options are a defect: an `OptionsError`.
+ *
+ * @internal
+ */
 export const optionsTable = { file: Tables.name } satisfies Tables.ShapeOf<Options>
 
 /** Options for opening an account. The name must be unique within the file. */
@@ -44,7 +48,11 @@ export type AccountOptions = Shared.AccountOptions
 /** The spending and reservations on an account, across all processes. */
 export type Standing = Shared.Standing
 
-/** Limits of an account: USD, tokens and calls. An omitted limit means unlimited. */
+/**
+ * Limits of an account: USD, tokens and calls. An omitted limit means unlimited.
+ *
+ * @internal
+ */
 export type Limits = Shared.Limits
 
 /**
@@ -232,5 +240,9 @@ export const make = Effect.fnUntraced(function* (
 // Layers
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Provides accounts on disk. */
+/**
+ * Provides accounts on disk.
+ *
+ * @internal
+ */
 export const layer = (options: Options = {}): Layer.Layer<never, AccountsError> => Layer.effect(Accounts, make(options))

@@ -38,7 +38,11 @@ export interface Options {
   readonly timeToLive?: Duration.Input | undefined
 }
 
-/** The names, types and ranges of {@link Options}, for their validation. Invalid options are a defect: an `OptionsError`. */
+/**
+ * The names, types and ranges of {@link Options}, for their validation. Invalid options are a defect: an `OptionsError`.
+ *
+ * @internal
+ */
 export const optionsTable = Tables.table(
   {
     maxEntries: Tables.limit,

@@ -33,14 +33,22 @@ export interface Options {
   readonly file?: string | undefined
 }
 
-/** The names, types and ranges of {@link Options}, for their validation. Invalid options are a defect: an `OptionsError`. */
+/**
+ * The names, types and ranges of {@link Options}, for their validation. Invalid options are a defect: an `OptionsError`.
+ *
+ * @internal
+ */
 export const optionsTable = { file: Tables.name } satisfies Tables.ShapeOf<Options>
 
 // -------------------------------------------------------------------------------------------------------------------
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the default file: the path in `DIVISI_RUNS`, otherwise `runs.sqlite` in the user's data folder. */
+/**
+ * Returns the default file: the path in `DIVISI_RUNS`, otherwise `runs.sqlite` in the user's data folder.
+ *
+ * @internal
+ */
 export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("runs.sqlite", "DIVISI_RUNS")
 
 /** Maximum number of runs deleted by one transaction, since other processes wait for it. */

@@ -26,7 +26,11 @@ import * as Tensor from "./Tensor.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The base model architectures that adapters can be written for. */
+/**
+ * The base model architectures that adapters can be written for.
+ *
+ * @internal
+ */
 export const architectures = [...Model.architectures, "qwen3"] as const
 
 /** The low-rank update of one linear layer. */

@@ -32,22 +32,40 @@ export type Value = Scalar | ArrayValue
 /** Metadata values keyed by name, such as `general.architecture`. Written in this order. */
 export type Metadata = Readonly<Record<string, Value>>
 
-/** Any metadata value type. */
+/**
+ * Any metadata value type.
+ */
 export type Type = Value["type"]
 
-/** Creates an unsigned 32-bit integer value, from 0 to 2^32 - 1. */
+/**
+ * Creates an unsigned 32-bit integer value, from 0 to 2^32 - 1.
+ *
+ * @internal
+ */
 export const uint32 = (value: number): Scalar => ({ type: "uint32", value })
 
-/** Creates a float value. It is rounded to single precision when written. */
+/**
+ * Creates a float value. It is rounded to single precision when written.
+ *
+ * @internal
+ */
 export const float32 = (value: number): Scalar => ({ type: "float32", value })
 
-/** Creates a boolean value. */
+/**
+ * Creates a boolean value.
+ *
+ * @internal
+ */
 export const boolean = (value: boolean): Scalar => ({ type: "boolean", value })
 
 /** Creates a string value, written as UTF-8. */
 export const string = (value: string): Scalar => ({ type: "string", value })
 
-/** Creates an array of strings. */
+/**
+ * Creates an array of strings.
+ *
+ * @internal
+ */
 export const strings = (value: ReadonlyArray<string>): ArrayValue => ({ type: "array", of: "string", value })
 
 /**

@@ -153,7 +153,11 @@ export const read = (path: string, options: ReadOptions = {}): Effect.Effect<Saf
   )
 }
 
-/** Returns a tensor by name. Fails if the file does not contain it. */
+/**
+ * Returns a tensor by name. Fails if the file does not contain it.
+ *
+ * @internal
+ */
 export const tensor = (file: Safetensors, name: string): Result.Result<StoredTensor, GgufError> => {
   const found = Object.hasOwn(file.tensors, name) ? file.tensors[name] : undefined
   if (found !== undefined) return Result.succeed(found)

@@ -25,7 +25,11 @@ export interface DenseTensor extends Tensor {
 /** Returns the number of elements of a shape. The empty shape has 1. */
 export const size = (shape: ReadonlyArray<number>): number => shape.reduce((product, length) => product * length, 1)
 
-/** Returns the values of a tensor in chunks, whether or not they are in memory. */
+/**
+ * Returns the values of a tensor in chunks, whether or not they are in memory.
+ *
+ * @internal
+ */
 export const chunks = (tensor: Tensor): Chunks => (typeof tensor.data === "function" ? tensor.data() : [tensor.data])
 
 /**

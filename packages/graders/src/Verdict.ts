@@ -57,7 +57,11 @@ export const make = (parts: {
     absence: parts.absence
   })
 
-/** The verdict for a text without an answer: wrong, with the rung `unparsed`. */
+/**
+ * The verdict for a text without an answer: wrong, with the rung `unparsed`.
+ *
+ * @internal
+ */
 export const unparsed: Verdict = make({ correct: false, rung: "unparsed", explanation: "the text gives no answer" })
 
 const described = ({ kind, quotes }: Absence): string => {
@@ -67,7 +71,11 @@ const described = ({ kind, quotes }: Absence): string => {
   return kind === "several" ? `the text gives different answers, ${first} and ${second}` : "the text gives no answer"
 }
 
-/** Creates the verdict for a text without an answer: wrong, with the rung `unparsed` and the reason. */
+/**
+ * Creates the verdict for a text without an answer: wrong, with the rung `unparsed` and the reason.
+ *
+ * @internal
+ */
 export const absent = (absence: Absence): Verdict => make({ ...unparsed, explanation: described(absence), absence })
 
 /**

@@ -257,7 +257,11 @@ export const profiles: ReadonlyArray<Profile> = [
   proofreader
 ]
 
-/** Profiles of the default workers, followed by the storekeeper. */
+/**
+ * Profiles of the default workers, followed by the storekeeper.
+ *
+ * @internal
+ */
 export const profilesWithStorekeeper: ReadonlyArray<Profile> = [...profiles, storekeeper]
 
 /** Options for {@link make}. */

@@ -37,7 +37,11 @@ export const isUnderstood = (question: string): boolean => Solve.obstacleOf(ques
  */
 export const needsTool: (question: string) => boolean = Solve.needsTool
 
-/** The refusal for a question that {@link isUnderstood} rejects. */
+/**
+ * The refusal for a question that {@link isUnderstood} rejects.
+ *
+ * @internal
+ */
 export const notUnderstood =
   "The offline gym's workers cannot answer this kind of question. They solve arithmetic, equations, units, dates, word and letter puzzles, logic puzzles, statistics and small programs, but know no facts about the world."
 
@@ -78,6 +82,8 @@ export const whyNot = (question: string): string | undefined => {
 /**
  * Wraps a policy for the gym's pool so that it declines questions that no worker understands. It does so before any
  * worker call, so the run ends as `refused` at no cost.
+ *
+ * @internal
  */
 export const declining = (policy: Policy.Policy): Policy.Policy => ({
   ...policy,

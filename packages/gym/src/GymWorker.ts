@@ -65,7 +65,11 @@ export interface Options {
   readonly outages?: number | undefined
 }
 
-/** Validation table for {@link Options}, for use with `Options.check`. */
+/**
+ * Validation table for {@link Options}, for use with `Options.check`.
+ *
+ * @internal
+ */
 export const optionsTable = {
   latencyMillis: Tables.number(0),
   outages: Tables.number(0, 1)

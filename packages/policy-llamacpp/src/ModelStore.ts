@@ -67,7 +67,11 @@ const placeOf = (reference: Reference.Reference, options: Options) =>
     ? Effect.succeed(reference.path)
     : Effect.map(folderOf(options), (folder) => path.join(folder, reference.place))
 
-/** Returns the path at which a source's file is stored, whether or not it exists. */
+/**
+ * Returns the path at which a source's file is stored, whether or not it exists.
+ *
+ * @internal
+ */
 export const locate = (source: string, options: Options = {}): Effect.Effect<string, Errors.LlamaCppError> =>
   Effect.andThen(
     checked("ModelStore.locate", options, storeTable),

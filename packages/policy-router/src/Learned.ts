@@ -15,7 +15,11 @@ import * as Table from "./Table.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The version of the file format. */
+/**
+ * The version of the file format.
+ *
+ * @internal
+ */
 export const version = 1
 
 /** A table with the time and the reason of its promotion. */
@@ -29,7 +33,11 @@ export interface Promoted {
 /** The stored tables, oldest first. The last table is active. */
 export type Learned = ReadonlyArray<Promoted>
 
-/** Maximum number of tables retained for rollback. */
+/**
+ * Maximum number of tables retained for rollback.
+ *
+ * @internal
+ */
 export const mostKept = 5
 
 /** Raised when the file cannot be read, parsed or written. */

@@ -218,7 +218,11 @@ export const read = (
     return merged(questions)
   }).pipe(Effect.mapError((error) => new OutcomesError({ detail: typeof error === "string" ? error : error.message })))
 
-/** Encodes the embedding of a question in the format that outcomes use. */
+/**
+ * Encodes the embedding of a question in the format that outcomes use.
+ *
+ * @internal
+ */
 export const placeOf = (
   question: string,
   embedder: Embedder.Embedder = Embedder.hashed()

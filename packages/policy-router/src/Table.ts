@@ -212,6 +212,10 @@ export const fit = (
 
 const decode = Schema.decodeUnknownResult(Table)
 
-/** Parses a table from a JSON value. */
+/**
+ * Parses a table from a JSON value.
+ *
+ * @internal
+ */
 export const read = (value: unknown): Result.Result<Table, TableError> =>
   Result.mapError(decode(value), ({ message }) => new TableError({ detail: `This is not a router table: ${message}` }))

@@ -163,7 +163,11 @@ export const make = (model: Worker, options: PlanOptions = {}): Policy.Policy =>
   return { ...planner, propose }
 }
 
-/** Validation table for {@link Options}, used by `Options.check`. */
+/**
+ * Validation table for {@link Options}, used by `Options.check`.
+ *
+ * @internal
+ */
 export const optionsTable = {
   file: Tables.name,
   name: Tables.name,

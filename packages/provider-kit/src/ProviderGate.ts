@@ -81,7 +81,11 @@ const limitsTable = {
   concurrency: Tables.whole(1)
 } satisfies Tables.ShapeOf<Limits>
 
-/** The names, types and ranges of {@link Options}, for their validation. */
+/**
+ * The names, types and ranges of {@link Options}, for their validation.
+ *
+ * @internal
+ */
 export const optionsTable = {
   limits: Tables.recordOf(limitsTable),
   breaker: { failures: Tables.whole(1), openMillis: Tables.limit } satisfies Tables.ShapeOf<Breaker>,

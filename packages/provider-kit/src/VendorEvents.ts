@@ -285,7 +285,11 @@ const check = ({ status }: Incoming): void => {
   if (status === 204 || status === 205) throw withoutAnswer(status)
 }
 
-/** Marks the end of a stream in OpenAI's APIs. */
+/**
+ * Marks the end of a stream in OpenAI's APIs.
+ *
+ * @internal
+ */
 export const done = "[DONE]"
 
 /**

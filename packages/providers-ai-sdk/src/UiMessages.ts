@@ -137,7 +137,7 @@ const endOf = (event: Of<"run-finished">): ReadonlyArray<Chunk> => {
 const textId = "answer"
 
 /** Yields UI message stream chunks for the events of a run. Nested runs are not shown. */
-export async function* uiMessageChunks(
+async function* uiMessageChunks(
   events: AsyncIterable<PageEvent>
 ): AsyncGenerator<UIMessageChunk<RunMetadata, { plan: PlanData; step: StepData }>, void, undefined> {
   let runId: string | undefined

@@ -66,7 +66,11 @@ export const families: ReadonlyArray<Family> = [
 
 const familyOf = (model: string) => families.find(({ name }) => model.includes(name))
 
-/** Returns the capabilities of a model, with the caller's overrides. */
+/**
+ * Returns the capabilities of a model, with the caller's overrides.
+ *
+ * @internal
+ */
 export const capabilitiesOf = (model: string, override: Partial<Capabilities> = {}): Capabilities => ({
   ...(familyOf(model)?.capabilities ?? everything),
   ...override

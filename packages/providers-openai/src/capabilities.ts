@@ -121,6 +121,8 @@ const familyOf = (model: string): Family | undefined =>
 /**
  * Returns the capabilities of a model, with the caller's overrides. If the server does not support JSON Schema, no other
  * JSON mode is assumed.
+ *
+ * @internal
  */
 export const capabilitiesOf = (model: string, override: Partial<Capabilities> = {}): Capabilities => ({
   ...everything,

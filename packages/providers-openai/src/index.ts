@@ -1,5 +1,5 @@
 export type { Capabilities, Family } from "./capabilities.ts"
-export { capabilitiesOf, families, limitsOf } from "./capabilities.ts"
+export { families, limitsOf } from "./capabilities.ts"
 export { openai, type ResponsesOptions } from "./openai.ts"
 export { openaiChat } from "./openaiChat.ts"
 export { type CompatibleOptions, type Dialect, openaiCompatible, type ReasoningFields } from "./openaiCompatible.ts"

@@ -81,7 +81,11 @@ const speed = (text: string): Estimate.EngineRates => {
   )
 }
 
-/** Returns the server's prices and speed, if they are set in the environment. */
+/**
+ * Returns the server's prices and speed, if they are set in the environment.
+ *
+ * @internal
+ */
 export const rates = ({ TINKER_PRICES, TINKER_SPEED }: Environment.Environment): Estimate.EngineRates => ({
   ...(TINKER_PRICES ? pricing(TINKER_PRICES) : {}),
   ...(TINKER_SPEED ? speed(TINKER_SPEED) : {})

@@ -25,9 +25,11 @@ export { coverage, failures, folded, isSingle } from "./evaluation/failures.ts"
 
 // By name: the declarations of a barrel take types that are handed on from another file for values.
 export type Cell = Data.Cell
+/** @internal */
 export type Comparison = Data.Comparison
 export type Evaluation = Data.Evaluation
 export type Overall = Data.Overall
+/** @internal */
 export type Share = Data.Share
 type EqualBudget = Data.EqualBudget
 

@@ -32,7 +32,9 @@ export interface Options {
   readonly aliases?: Readonly<Record<string, string>> | undefined
 }
 
-/** The workers and the policy selected for a request. */
+/**
+ * The workers and the policy selected for a request.
+ */
 export interface Team {
   readonly policy: Policy | undefined
   readonly pool: WorkerPool.WorkerPool
@@ -65,6 +67,8 @@ const maxPrefixes = 3
  * Returns the models that a requested name may refer to, most likely first. Handles the provider prefixes that clients
  * add (`openai/divisi`) and the version suffixes that proxies add (`divisi:latest`). Names of individual workers are
  * left unchanged.
+ *
+ * @internal
  */
 export const meant = (asked: string): ReadonlyArray<string> => {
   const names = [asked]
@@ -79,6 +83,8 @@ export const meant = (asked: string): ReadonlyArray<string> => {
 /**
  * Resolves a requested name to one of `names`, or returns `undefined`. Tries each candidate from {@link meant}; a name
  * that differs only in case (`Divisi`) is accepted if the match is unambiguous.
+ *
+ * @internal
  */
 export const named = (asked: string, names: ReadonlyArray<string>): string | undefined => {
   const all = meant(asked)
@@ -132,6 +138,8 @@ const unknown = (model: string, options: Options): ApiError =>
 /**
  * Returns the workers eligible for a request, or only the worker that the request requires. Fails with a reason for
  * each worker if none is eligible.
+ *
+ * @internal
  */
 export const chosen = (
   pool: WorkerPool.WorkerPool,
@@ -184,6 +192,8 @@ const namedPolicy = ({ policies = {} }: Options, name: string): Policy => {
 /**
  * Restricts the options to the workers that a caller may use. Throws an `ApiError` if none of the server's workers is
  * allowed.
+ *
+ * @internal
  */
 export const allowed = (options: Options, workers: ReadonlyArray<string> | undefined): Options => {
   if (workers === undefined) return options
@@ -204,6 +214,8 @@ export const mayName = (asked: string, models: ReadonlyArray<string> | undefined
 /**
  * Selects the workers and the policy for a request. Housekeeping requests to the Conductor are routed to the fast
  * model. Throws an `ApiError` if the model does not exist or no worker is eligible.
+ *
+ * @internal
  */
 export const team = (options: Options, asked: string, choice: Choice.Choice, isHousekeeping = false): Team => {
   const [named] = Choice.ofModel(asked)

@@ -74,7 +74,11 @@ const takeFrom = (bucket: Bucket, amount: number, now: number): void => {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Creates rate limits that are counted in this process only. If a caller's limits change, its buckets are refilled. */
+/**
+ * Creates rate limits that are counted in this process only. If a caller's limits change, its buckets are refilled.
+ *
+ * @internal
+ */
 export const memory = (): Paces => {
   const known = new Map<
     string,

@@ -37,7 +37,9 @@ export interface Entry {
 /** Called with an entry for each completed request. Should return quickly, because it runs synchronously. */
 export type Log = (entry: Entry) => void
 
-/** The mutable log record for a request in flight. */
+/**
+ * The mutable log record for a request in flight.
+ */
 export interface Open {
   readonly at: number
   readonly wire: string
@@ -52,6 +54,8 @@ export interface Open {
 /**
  * Logs a completed request. If the run continues because the client disconnected or did not wait, the entry is written
  * when the run ends, so that it includes the full cost.
+ *
+ * @internal
  */
 export const tell = (log: Log, open: Open, status: number, now: number, isCut: boolean): void => {
   const { isFirst = false, segment } = open

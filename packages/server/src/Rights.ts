@@ -1,19 +1,31 @@
 /** Additional rights for a caller, beyond asking questions and reading its own runs. */
 import { Nearest } from "@divisi/core"
 
-/** All rights, with their descriptions. */
+/**
+ * All rights, with their descriptions.
+ *
+ * @internal
+ */
 export const descriptions = {
   rate: "rate runs as a grader or a check, with more weight than the ratings of users",
   admin: "see, follow and rate the runs of all keys, and see the state of the server"
 } as const
 
 /** The name of a right. */
-export type Right = keyof typeof descriptions
+type Right = keyof typeof descriptions
 
-/** The names of all rights. */
+/**
+ * The names of all rights.
+ *
+ * @internal
+ */
 export const all = Object.keys(descriptions) as ReadonlyArray<Right>
 
-/** Whether a list of rights includes a right. Unknown entries are ignored. */
+/**
+ * Whether a list of rights includes a right. Unknown entries are ignored.
+ *
+ * @internal
+ */
 export const has = (rights: ReadonlyArray<string> | undefined, right: Right): boolean =>
   rights?.includes(right) === true
 

@@ -147,7 +147,11 @@ export interface Options extends Replaceable {
   readonly operations?: Operations.Read | undefined
 }
 
-/** The validation table for {@link Options}, for use with `Options.check`. */
+/**
+ * The validation table for {@link Options}, for use with `Options.check`.
+ *
+ * @internal
+ */
 export const optionsTable = Tables.table(
   {
     pool: Tables.expects("a WorkerPool", (value) => typeof value === "object" && value !== null && "workers" in value),

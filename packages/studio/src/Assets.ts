@@ -58,7 +58,11 @@ export class NotBuilt extends Error {
 /** Folder of the built app. The relative path is the same from the source and from the built package. */
 export const folder: string = fileURLToPath(new URL("../dist/app/", import.meta.url))
 
-/** Reads a file of the app as text. Throws {@link NotBuilt} if it does not exist. */
+/**
+ * Reads a file of the app as text. Throws {@link NotBuilt} if it does not exist.
+ *
+ * @internal
+ */
 export const textOf = (name: "index.html" | "exported.js" | "studio.css"): string => {
   try {
     return fs.readFileSync(`${folder}${name}`, "utf8")

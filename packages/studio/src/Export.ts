@@ -38,7 +38,11 @@ const dataScript = (runs: ReadonlyArray<ExportedRun>, more: ExportedData): strin
   return `globalThis.divisiStudio=JSON.parse(${literal(JSON.stringify(data))})`
 }
 
-/** Updates an exported page to the current script, styles and document, and keeps its data. */
+/**
+ * Updates an exported page to the current script, styles and document, and keeps its data.
+ *
+ * @internal
+ */
 export const again = (page: string): string => {
   const [, data] = /<script>(globalThis\.divisiStudio=JSON\.parse\(".*"\))<\/script>/.exec(page) ?? []
   if (data === undefined) throw new Error("This is not an exported page.")

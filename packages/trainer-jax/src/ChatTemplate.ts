@@ -85,7 +85,11 @@ const encode = (tokenizer: Tokenizer.Tokenizer, pieces: ReadonlyArray<Piece>): R
   return tokens
 }
 
-/** Adapts a tokenizer to the engines' interface. The model's texts end with the tokenizer's end-of-text token. */
+/**
+ * Adapts a tokenizer to the engines' interface. The model's texts end with the tokenizer's end-of-text token.
+ *
+ * @internal
+ */
 export const tokenizerOf = (tokenizer: Tokenizer.Tokenizer, render: Render): EngineTokenizer => ({
   render: (messages) => encode(tokenizer, render(messages)),
   encode: (text) => Tokenizer.encode(tokenizer, text),

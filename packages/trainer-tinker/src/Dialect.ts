@@ -64,7 +64,11 @@ export interface Dialect {
 // Values
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The dialect of the hosted service by Thinking Machines. */
+/**
+ * The dialect of the hosted service by Thinking Machines.
+ *
+ * @internal
+ */
 export const hosted: Dialect = {
   name: "hosted",
   reduction: "sum",
@@ -81,7 +85,11 @@ export const hosted: Dialect = {
   sampleConcurrency: 400
 }
 
-/** The dialect of SkyRL's JAX engine, which is its server's default and runs on a CPU. */
+/**
+ * The dialect of SkyRL's JAX engine, which is its server's default and runs on a CPU.
+ *
+ * @internal
+ */
 export const skyrlJax: Dialect = {
   name: "skyrl-jax",
   reduction: "mean",
@@ -115,7 +123,11 @@ const skyrlFsdp: Dialect = {
   sampleConcurrency: 256
 }
 
-/** All dialects by name. */
+/**
+ * All dialects by name.
+ *
+ * @internal
+ */
 export const dialects: Readonly<Record<Name, Dialect>> = {
   hosted,
   "skyrl-jax": skyrlJax,
@@ -162,6 +174,8 @@ export const detect = ({ created, forwardFields }: Signs): Dialect | undefined =
 /**
  * Returns sentences about the limitations that a user should know before a training run; empty if the server supports
  * everything.
+ *
+ * @internal
  */
 export const notices = ({ ignores, name, snapshots }: Dialect): ReadonlyArray<string> => [
   ...(ignores.length === 0

@@ -64,7 +64,11 @@ export interface Options {
   readonly fetch?: typeof fetch | undefined
 }
 
-/** Validation table for {@link Options}, used by `Options.check`. */
+/**
+ * Validation table for {@link Options}, used by `Options.check`.
+ *
+ * @internal
+ */
 export const optionsTable = {
   baseUrl: Tables.name,
   apiKey: Tables.anObject,

@@ -32,7 +32,11 @@ export interface Question {
   readonly seed: number
 }
 
-/** Inputs for creating questions. */
+/**
+ * Inputs for creating questions.
+ *
+ * @internal
+ */
 export interface Parts {
   readonly tasks: TaskSource
   readonly pool: WorkerPool.WorkerPool
@@ -153,7 +157,11 @@ const poolOf = ({ isHeldOut, pool }: Parts, config: PoolConfig, seed: number) =>
     (error) => error instanceof CurriculumError
   )
 
-/** Returns the question at a position within a phase. */
+/**
+ * Returns the question at a position within a phase.
+ *
+ * @internal
+ */
 export const question = Effect.fnUntraced(function* (
   parts: Parts,
   config: Pick<GrpoConfig, "pool" | "recursion">,

@@ -110,7 +110,11 @@ export const ofRollouts = (
 // Tokens
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the character offset of each token in the decoded text. */
+/**
+ * Returns the character offset of each token in the decoded text.
+ *
+ * @internal
+ */
 export const offsets = (tokenizer: Pick<Tokenizer, "decode">, tokens: ReadonlyArray<number>): ReadonlyArray<number> => {
   const begins: Array<number> = []
   let length = 0
@@ -127,7 +131,11 @@ export const offsets = (tokenizer: Pick<Tokenizer, "decode">, tokens: ReadonlyAr
 const weightAt = ({ spans = [], weight = 1 }: ExampleCompletion, offset: number): number =>
   spans.findLast(({ end, start }) => offset >= start && offset < end)?.weight ?? weight
 
-/** Converts the completions of an example to training data. An end token is appended to each completion. */
+/**
+ * Converts the completions of an example to training data. An end token is appended to each completion.
+ *
+ * @internal
+ */
 export const toData = (example: Example, tokenizer: Tokenizer): ReadonlyArray<Datum> => {
   const prompt = tokenizer.render(example.messages)
   return example.completions.map((completion) => {

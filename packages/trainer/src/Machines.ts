@@ -57,7 +57,11 @@ export class MachinesError extends Data.TaggedError("MachinesError")<{ readonly 
   }
 }
 
-/** Task list whose groups can be claimed. */
+/**
+ * Task list whose groups can be claimed.
+ *
+ * @internal
+ */
 export interface OpenList {
   readonly list: string
   readonly phase: number
@@ -65,19 +69,31 @@ export interface OpenList {
   readonly version: number
 }
 
-/** State of a training run that its machines share. */
+/**
+ * State of a training run that its machines share.
+ *
+ * @internal
+ */
 export interface State {
   readonly config: TrainingConfig
   readonly isOver: boolean
   readonly open: ReadonlyArray<OpenList>
 }
 
-/** Polling interval for the database, in milliseconds. */
+/**
+ * Polling interval for the database, in milliseconds.
+ *
+ * @internal
+ */
 export const lookMillis = 100
 
 const stateName = "state"
 
-/** Returns the shared state of a run, or `undefined` if it has not started. */
+/**
+ * Returns the shared state of a run, or `undefined` if it has not started.
+ *
+ * @internal
+ */
 export const stateOf = ({ notes }: Machines): Effect.Effect<State | undefined, MachinesError> =>
   Effect.map(notes.get(stateName), (text) => (text === undefined ? undefined : JSON.parse(text)))
 
@@ -120,11 +136,19 @@ const plain = ({ sample, ...round }: Rollout["rounds"][number]) => ({
   sample: { ...sample, tokens: Array.from(sample.tokens), logProbs: Array.from(sample.logProbs) }
 })
 
-/** Serializes the rollouts of a group. */
+/**
+ * Serializes the rollouts of a group.
+ *
+ * @internal
+ */
 export const encode = ({ rollouts }: Group): string =>
   JSON.stringify(rollouts.map((rollout) => ({ ...rollout, rounds: rollout.rounds.map(plain) })))
 
-/** Parses the rollouts of a group. Equal prompts share one array, as they did when sampled. */
+/**
+ * Parses the rollouts of a group. Equal prompts share one array, as they did when sampled.
+ *
+ * @internal
+ */
 export const decode = (text: string): ReadonlyArray<Rollout> => {
   const rollouts: ReadonlyArray<Rollout> = JSON.parse(text)
   const prompts = new Map<string, ReadonlyArray<number>>()
@@ -216,7 +240,11 @@ const serve = (machines: Machines, sampler: Sampler): Effect.Effect<void> => {
   return Effect.asVoid(Effect.retry(serving, Schedule.spaced("1 second"))) as Effect.Effect<void>
 }
 
-/** Creates a sampler that delegates to the training machine. If the database is unreachable, it waits. */
+/**
+ * Creates a sampler that delegates to the training machine. If the database is unreachable, it waits.
+ *
+ * @internal
+ */
 export const remote = ({ notes, open }: Machines, version: number): Sampler => ({
   version,
   sample: (request) => {
@@ -243,7 +271,7 @@ export const remote = ({ notes, open }: Machines, version: number): Sampler => (
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Groups to collect. */
-export interface CollectOptions<E> {
+interface CollectOptions<E> {
   readonly phase: number
   readonly phaseIteration: number
   readonly sampler: Sampler
@@ -255,7 +283,9 @@ export interface CollectOptions<E> {
   readonly onGroup: Effect.Effect<void, E>
 }
 
-/** Handle that the training machine uses to distribute work. */
+/**
+ * Handle that the training machine uses to distribute work.
+ */
 export interface Lead {
   readonly ledger: Budget.Ledger
   readonly kept: KeptRollouts
@@ -265,7 +295,11 @@ export interface Lead {
   ) => Effect.Effect<ReadonlyArray<ReadonlyArray<Rollout>>, E | MachinesError>
 }
 
-/** Opens the shared stores on the training machine. */
+/**
+ * Opens the shared stores on the training machine.
+ *
+ * @internal
+ */
 export const lead = Effect.fnUntraced(function* (
   machines: Machines,
   config: TrainingConfig,

@@ -374,7 +374,11 @@ const prepare = Effect.fnUntraced(function* (folder: string) {
   yield* within(folder, JsonLines.checkPlain(path.join(folder, Layout.metrics)))
 })
 
-/** Creates a run in a folder that does not contain one. The folder is locked by this process until the scope closes. */
+/**
+ * Creates a run in a folder that does not contain one. The folder is locked by this process until the scope closes.
+ *
+ * @internal
+ */
 export const create = Effect.fnUntraced(function* (
   folder: string,
   config: TrainingConfig
@@ -392,7 +396,11 @@ export const create = Effect.fnUntraced(function* (
   return make(folder, config, undefined, { costUsd: 0, mark: { phase: 0, position: 0 } }, yield* openMetrics(folder))
 })
 
-/** Opens an existing run to resume it. `change` can modify the configuration, for example to raise the cost limit. */
+/**
+ * Opens an existing run to resume it. `change` can modify the configuration, for example to raise the cost limit.
+ *
+ * @internal
+ */
 export const open = Effect.fnUntraced(function* (
   folder: string,
   change: (config: TrainingConfig) => TrainingConfig = (config) => config

@@ -69,16 +69,23 @@ export interface TrainerState {
 export const number = (iteration: number): string => String(iteration).padStart(6, "0")
 
 export const config = "config.json"
+/** @internal */
 export const lock = "run.lock"
+/** @internal */
 export const metrics = "metrics.jsonl"
 export const best = "best.json"
+/** @internal */
 export const spent = "spent.json"
 /** @internal */
 export const keptRollouts = "rollouts.sqlite"
 export const reference = "reference"
 export const checkpoints = "checkpoints"
 export const rollouts = "rollouts"
-/** Name of the state file in a checkpoint folder. */
+/**
+ * Name of the state file in a checkpoint folder.
+ *
+ * @internal
+ */
 export const state = "trainer.json"
 
 /** Returns the path of the rollout file for an iteration. */

@@ -35,7 +35,11 @@ const reasonOf = ({ message, reason }: EngineError): WorkerErrorReason => {
   }
 }
 
-/** Returns the decoded text of a sample, without the end token. */
+/**
+ * Returns the decoded text of a sample, without the end token.
+ *
+ * @internal
+ */
 export const decode = ({ decode }: Tokenizer, { reason, tokens }: Sample): string =>
   decode(reason === "stop" ? tokens.slice(0, -1) : tokens)
 

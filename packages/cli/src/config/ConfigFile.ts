@@ -14,7 +14,11 @@ import type { Config } from "../config.ts"
 import { type Failure, usage } from "../invocation/Failure.ts"
 import * as ConfigModule from "./ConfigModule.ts"
 
-/** Supported config file names, in order of precedence. */
+/**
+ * Supported config file names, in order of precedence.
+ *
+ * @internal
+ */
 export const names = ["ts", "mts", "js", "mjs", "cts", "cjs"].map((ending) => `divisi.config.${ending}`)
 
 /** A config and its file. `file` is `undefined` if there is no config file. */
@@ -57,6 +61,8 @@ const home = (): string | undefined => {
 /**
  * Returns the config files in a folder, or in the nearest parent that has any. The search stops at the repository root
  * or at the home folder.
+ *
+ * @internal
  */
 export const find = (folder: string): ReadonlyArray<string> => {
   const found = within(folder)

@@ -23,13 +23,25 @@ const formats = {
   name: "cyan"
 } as const satisfies Record<Exclude<Style, "plain">, Parameters<typeof styleText>[0]>
 
-/** Creates a span. The text is sanitized and must not contain a line break. Default style: `plain`. */
+/**
+ * Creates a span. The text is sanitized and must not contain a line break. Default style: `plain`.
+ *
+ * @internal
+ */
 export const span = (text: string, style: Style = "plain"): Span => ({ text: clean(text).replaceAll("\n", " "), style })
 
-/** Creates a line with one span. */
+/**
+ * Creates a line with one span.
+ *
+ * @internal
+ */
 export const line = (text: string, style: Style = "plain"): Line => [span(text, style)]
 
-/** An empty line. */
+/**
+ * An empty line.
+ *
+ * @internal
+ */
 export const blank: Line = []
 
 /**
@@ -49,12 +61,18 @@ const wrapAnsi = onUse<typeof import("wrap-ansi").default>("wrap-ansi")
 
 const ascii = /^[ -~]*$/
 
-/** Returns the number of terminal columns that a text occupies. */
+/**
+ * Returns the number of terminal columns that a text occupies.
+ *
+ * @internal
+ */
 export const widthOf = (text: string): number => (ascii.test(text) ? text.length : stringWidth()(text))
 
 /**
  * Matches characters that affect the display: control characters (including C1, but not tabs and line feeds), line
  * separators that only some programs recognize, and bidirectional marks.
+ *
+ * @internal
  */
 export const acting =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -72,6 +90,8 @@ const sequences =
 /**
  * Makes external text safe to show: a model's answer must not move the cursor, change colors, write to the clipboard,
  * or reorder adjacent text. Line breaks remain; tabs become spaces.
+ *
+ * @internal
  */
 export const clean = (text: string): string =>
   text
@@ -80,12 +100,18 @@ export const clean = (text: string): string =>
     .replace(/\t/g, "  ")
     .replace(acting, "")
 
-/** Returns sanitized text on one line. */
+/**
+ * Returns sanitized text on one line.
+ *
+ * @internal
+ */
 export const oneLine = (text: string): string => clean(text).replace(/\s+/g, " ").trim()
 
 /**
  * Splits sanitized text into lines of at most `width` columns, between words if possible. If only the first `most`
  * lines are needed, wrapping stops early. One additional line then indicates that the text continues.
+ *
+ * @internal
  */
 export const wrap = (text: string, width: number, most = Number.POSITIVE_INFINITY): ReadonlyArray<string> =>
   clean(text)
@@ -101,7 +127,11 @@ export const wrap = (text: string, width: number, most = Number.POSITIVE_INFINIT
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" })
 
-/** Truncates text to `width` columns and adds `…`. */
+/**
+ * Truncates text to `width` columns and adds `…`.
+ *
+ * @internal
+ */
 export const cut = (text: string, width: number): string => {
   if (text.length <= width && widthOf(text) <= width) return text
   if (width < 1) return ""
@@ -115,7 +145,11 @@ export const cut = (text: string, width: number): string => {
   return `${taken}…`
 }
 
-/** Truncates a line to `width` columns. */
+/**
+ * Truncates a line to `width` columns.
+ *
+ * @internal
+ */
 export const fit = (line: Line, width: number): Line => {
   const fitted: Array<Span> = []
   let left = width

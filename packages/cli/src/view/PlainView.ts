@@ -18,7 +18,11 @@ export interface Entry {
   readonly lines: ReadonlyArray<string>
 }
 
-/** Describes the inputs of a step. */
+/**
+ * Describes the inputs of a step.
+ *
+ * @internal
+ */
 export const sees = (access: "all" | ReadonlyArray<number>): string =>
   access === "all"
     ? "sees all earlier answers"
@@ -45,7 +49,11 @@ const paidFacts = ({ costUsd, usage }: Paid, isPlay: boolean): ReadonlyArray<str
   ...(costUsd === undefined ? [] : [Format.cost(costUsd, isPlay)])
 ]
 
-/** Returns the label at the start of a line. */
+/**
+ * Returns the label at the start of a line.
+ *
+ * @internal
+ */
 export const label = (text: string): string => text.padEnd(9)
 
 type Run = Transcript.Transcript
@@ -223,7 +231,11 @@ const ending = (run: Run): ReadonlyArray<Entry> => {
   ]
 }
 
-/** Returns the key of the entry with a run's answer. */
+/**
+ * Returns the key of the entry with a run's answer.
+ *
+ * @internal
+ */
 export const answerKey = ({ runId }: Run): string => `${runId} answer`
 
 /** Returns all entries of a run in chronological order. */

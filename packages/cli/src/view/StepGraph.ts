@@ -25,7 +25,11 @@ export interface StepGraph {
   readonly vote?: Row | undefined
 }
 
-/** Symbol for a step in a row. */
+/**
+ * Symbol for a step in a row.
+ *
+ * @internal
+ */
 export const dot = "●"
 
 /** Returns the inputs of each node. A vote is an additional node with all steps as inputs. */

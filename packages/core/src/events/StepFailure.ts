@@ -8,8 +8,6 @@ import { withItems } from "./items.ts"
 import type { Item } from "./RunEvent.ts"
 import type { LostCall, StepRecord, Transcript } from "./Transcript.ts"
 
-export { inOrder } from "./failureOrder.ts"
-
 /** A step or plan whose worker failed after all retries. */
 export interface StepFailure {
   /** Id of the run, or of the nested run that contains the step. */

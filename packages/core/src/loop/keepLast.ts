@@ -1,5 +1,6 @@
 /** Reserves part of a budget for the answering step (`budget.keep`). */
-import * as Budget from "../run/Budget.ts"
+import type { Amount, Ledger } from "../run/Budget.ts"
+import { keep } from "../run/MemoryLedger.ts"
 import { cost } from "../task/Usage.ts"
 import { outputBound, worstCase } from "../task/WorstCase.ts"
 import { workerMessages } from "../workflow/StepMessages.ts"
@@ -11,7 +12,7 @@ import type { Kept } from "./reserved.ts"
 const bytesPerToken = 4
 
 /** Estimates the worst case of a step: its own request, plus the answers that it will see. */
-const amountOf = ({ pool, previous, settings, task, workflow }: Plan, step: number): Budget.Amount => {
+const amountOf = ({ pool, previous, settings, task, workflow }: Plan, step: number): Amount => {
   const { worker: ordinal } = workflow.steps[step]!
   const worker = pool.workers[ordinal]
   if (worker === undefined) return { costUsd: 0, tokens: 0 }
@@ -31,10 +32,10 @@ const amountOf = ({ pool, previous, settings, task, workflow }: Plan, step: numb
 /**
  * Reserves the last step's worst case on a ledger. Returns `undefined` if the last step has items or if the steps vote.
  */
-export const keepLast = (ledger: Budget.Ledger, plan: Plan): Kept | undefined => {
+export const keepLast = (ledger: Ledger, plan: Plan): Kept | undefined => {
   const { workflow } = plan
   const step = workflow.steps.length - 1
   if (step < 1 || workflow.answer === "majority" || workflow.steps[step]!.each !== undefined) return undefined
-  Budget.keep(ledger, amountOf(plan, step))
-  return { step, release: () => Budget.keep(ledger, undefined) }
+  keep(ledger, amountOf(plan, step))
+  return { step, release: () => keep(ledger, undefined) }
 }

@@ -5,7 +5,7 @@
  * The likely price would not guarantee this, because each call must still fit the limits.
  */
 import type * as Policy from "../policy/Policy.ts"
-import * as Budget from "../run/Budget.ts"
+import { planRefusal } from "../run/PlanBudget.ts"
 import { BudgetExceeded, cost, free, limitNames, noUsage, shownAmount } from "../task/Usage.ts"
 import type { Worker } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
@@ -84,7 +84,7 @@ const refused = (error: BudgetExceeded | undefined, plan: Price.Price, account?:
 
 /** Returns an error if a plan exceeds the remainder of the run's own budget, or `undefined` if it fits. */
 export const refusalByBudget = ({ context: { ledger } }: State, price: Price.Price): BudgetExceeded | undefined =>
-  refused(Budget.planRefusal(ledger, price.most, "own"), price)
+  refused(planRefusal(ledger, price.most, "own"), price)
 
 /**
  * Returns an error if a plan exceeds the run's budget, a shared account or the payer's account, or `undefined` if it
@@ -94,5 +94,5 @@ export const refusalByAccounts = (
   { context: { ledger, payer } }: State,
   price: Price.Price
 ): BudgetExceeded | undefined =>
-  refused(Budget.planRefusal(ledger, price.most), price) ??
-  refused(payer && Budget.planRefusal(payer.account, price.most), price, "payer")
+  refused(planRefusal(ledger, price.most), price) ??
+  refused(payer && planRefusal(payer.account, price.most), price, "payer")

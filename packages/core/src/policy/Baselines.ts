@@ -12,7 +12,11 @@ import { type Policy, planned, withoutPrices } from "./Policy.ts"
 /** Refers to a worker in the pool by index or id. */
 export type WorkerReference = number | string
 
-/** Returns the index of the referenced worker, or fails with a message if it is not in the pool. */
+/**
+ * Returns the index of the referenced worker, or fails with a message if it is not in the pool.
+ *
+ * @internal
+ */
 export const ordinal = (pool: WorkerPool, reference: WorkerReference): Result.Result<number, string> => {
   const { workers } = pool
   if (typeof reference === "string") {

@@ -27,7 +27,11 @@ export const able = (context: Context): ReadonlyArray<number> => {
   return can.length === 0 ? all : can
 }
 
-/** Returns the name of the run's check if there is exactly one. With several checks, the applicable one is unknown. */
+/**
+ * Returns the name of the run's check if there is exactly one. With several checks, the applicable one is unknown.
+ *
+ * @internal
+ */
 export const checkOf = ({ checks = [] }: Context): string | undefined => (checks.length === 1 ? checks[0] : undefined)
 
 /** Returns a workflow that sends the question to one worker, unchanged. */

@@ -94,6 +94,8 @@ export const mayUsePrices = ({ propose }: Policy): boolean => !unpriced.has(prop
  *
  * A recursive round confirms the previous answer. If there is no answer, or a critic or check rejected it, the same
  * plan runs again. For `maxSteps`, see {@link fixed}.
+ *
+ * @internal
  */
 export const planned = (
   name: string,

@@ -24,7 +24,11 @@ export { defaultTemplate, emptyTemplate } from "./promptTemplate.ts"
 // Declared as aliases, because with `export type { … } from`, they would appear as values in a barrel's declarations.
 /** The result of a step. */
 export type StepAnswer = StepMessages.StepAnswer
-/** The input of a step, as its worker will receive it. */
+/**
+ * The input of a step, as its worker will receive it.
+ *
+ * @internal
+ */
 export type WorkerView = StepMessages.WorkerView
 
 // -------------------------------------------------------------------------------------------------------------------

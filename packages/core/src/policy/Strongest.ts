@@ -22,7 +22,7 @@ import { type PublicRecord, publicRecords } from "./publicRecords.ts"
 export const records: ReadonlyArray<PublicRecord> = publicRecords
 
 /** A pool worker's result on a public benchmark. */
-export interface Measured {
+interface Measured {
   /** Index of the worker. */
   readonly worker: number
   /** Share of correct answers, from 0 to 1. */

@@ -230,8 +230,28 @@ export const mapExample: Example = {
  */
 export const outOfDistributionExamples: ReadonlyArray<Example> = [idiom, slogan, translation, outing]
 
-/** Examples from the domains that the paper trains on: knowledge, mathematics, programming and reasoning. */
+/**
+ * Examples from the domains that the paper trains on: knowledge, mathematics, programming and reasoning.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Prompt } from "@divisi/core"
+ *
+ * Prompt.inDistributionExamples.length // => 4
+ * ```
+ */
 export const inDistributionExamples: ReadonlyArray<Example> = [anatomy, counting, stream, market]
 
-/** Two examples from each of the other two sets. */
+/**
+ * Two examples from each of the other two sets.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Prompt } from "@divisi/core"
+ *
+ * Prompt.mixedExamples.every((example) => example.workflow.steps.length > 0) // => true
+ * ```
+ */
 export const mixedExamples: ReadonlyArray<Example> = [idiom, counting, stream, outing]

@@ -10,8 +10,9 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { BudgetExceeded, type Paid } from "../task/Usage.ts"
-import * as Budget from "./Budget.ts"
+import type * as Budget from "./Budget.ts"
 import { type Caller, drawable, endStuck, isBlocked, isNested, waiting } from "./Caller.ts"
+import { covered, minus, partOf, plus, refusal } from "./Limits.ts"
 
 /** Spending limits for an account: USD, tokens and calls. Omitted limits are unlimited. */
 export type Limits = Omit<Budget.Limits, "durationMillis">
@@ -284,9 +285,9 @@ const draw = <A>(
       if (!(from instanceof Hold) || !from.isOpen || !place.opening.all.has(from.place)) continue
       const left = from.left.get(account)
       if (left === undefined) continue
-      const part = Budget.covered(needed, left)
+      const part = covered(needed, left)
       if (part.costUsd === 0 && part.tokens === 0) continue
-      needed = Budget.minus(needed, part)
+      needed = minus(needed, part)
       from.move(account, part, -1)
       draws.push({ from, account, ...part })
     }
@@ -312,22 +313,22 @@ const told = <A>(draws: ReadonlyArray<OwnDraw<A>>, sign: 1 | -1): ReadonlyArray<
  */
 const closing = <A>(place: Place<A>, hold: Hold<A>, used: Budget.Part): ReadonlyArray<Draw<A>> => {
   hold.place.delete(hold)
-  const rests = new Map([...hold.left].map(([account, left]) => [account, Budget.minus(left, used)]))
+  const rests = new Map([...hold.left].map(([account, left]) => [account, minus(left, used)]))
   // The amount reserved in addition to the draws is released first.
   for (const [account, rest] of rests) {
-    const drawn = hold.draws.filter((one) => one.account === account).reduce(Budget.plus, nothing)
-    rests.set(account, Budget.minus(rest, Budget.minus(partOfAmount(hold.amount), drawn)))
+    const drawn = hold.draws.filter((one) => one.account === account).reduce(plus, nothing)
+    rests.set(account, minus(rest, minus(partOfAmount(hold.amount), drawn)))
   }
   const given: Array<OwnDraw<A>> = []
   for (const { account, from, ...drawn } of hold.draws) {
     const rest = rests.get(account)
     if (rest === undefined || !from.isOpen) continue
-    const back = Budget.covered(rest, drawn)
-    rests.set(account, Budget.minus(rest, back))
+    const back = covered(rest, drawn)
+    rests.set(account, minus(rest, back))
     from.move(account, back, 1)
     given.push({ account, from, ...back })
   }
-  const beyond = new Map([...hold.left].map(([account, left]) => [account, Budget.minus(used, left)]))
+  const beyond = new Map([...hold.left].map(([account, left]) => [account, minus(used, left)]))
   return [...told(given, -1), ...told(draw(place, hold.caller, beyond), 1)]
 }
 
@@ -373,7 +374,7 @@ export const reserving = <A>(place: Place<A>): Pick<Budget.Ledger, "reserve" | "
 
   const refused = ({ amount }: ReservationRequest): Effect.Effect<never, BudgetExceeded> =>
     Effect.flatMap(place.standings, (standings) => {
-      const found = standings.map((one) => Budget.refusal(one.limits, one, amount)).find((one) => one !== undefined)
+      const found = standings.map((one) => refusal(one.limits, one, amount)).find((one) => one !== undefined)
       const { calls } = standings[0]!.total
       return Effect.fail(found ?? new BudgetExceeded({ limit: "calls", allowed: calls, spent: calls, needed: 1 }))
     })
@@ -420,7 +421,7 @@ export const reserving = <A>(place: Place<A>): Pick<Budget.Ledger, "reserve" | "
   const close = (reservation: Budget.Reservation, used: Paid | undefined) =>
     Effect.suspend(() => {
       const own = reservation as Hold<A>
-      const draws = closing(place, own, used === undefined ? nothing : Budget.partOf(used))
+      const draws = closing(place, own, used === undefined ? nothing : partOf(used))
       return place.close(own.hold, used, own.isDrawn, draws)
     })
 

@@ -15,21 +15,16 @@ import type { Entry } from "./ResponseCache.ts"
 export {
   type Amount,
   chargeable,
-  covered,
   type Fit,
   fit,
   type Limits,
   lowest,
-  minus,
   type Part,
   type PlanAmount,
-  partOf,
   plus,
-  refusal,
   type Standing
 } from "./Limits.ts"
-export { guarded, hold, keep, make } from "./MemoryLedger.ts"
-export { planRefusal, promise } from "./PlanBudget.ts"
+export { make } from "./MemoryLedger.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Ledgers

@@ -74,7 +74,11 @@ export interface PlanAmount extends Amount {
   readonly calls: number
 }
 
-/** Returns the error for a call that would have to wait for others to settle, or `undefined` if it fits now. */
+/**
+ * Returns the error for a call that would have to wait for others to settle, or `undefined` if it fits now.
+ *
+ * @internal
+ */
 export const refusal = (limits: Limits, standing: Standing, amount: Amount): BudgetExceeded | undefined => {
   const { reservedCostUsd, reservedTokens, total } = standing
   const usage = addUsage(total.usage, { inputTokens: reservedTokens, outputTokens: 0 })
@@ -89,12 +93,17 @@ export interface Part {
   readonly tokens: number
 }
 
-/** Returns the part of `needed` that `there` can cover. */
+/**
+ * Returns the part of `needed` that `there` can cover.
+ *
+ * @internal
+ */
 export const covered = (needed: Part, there: Part): Part => ({
   costUsd: Math.max(0, Math.min(needed.costUsd, there.costUsd)),
   tokens: Math.max(0, Math.min(needed.tokens, there.tokens))
 })
 
+/** @internal */
 export const minus = (one: Part, other: Part): Part => ({
   costUsd: Math.max(0, one.costUsd - other.costUsd),
   tokens: Math.max(0, one.tokens - other.tokens)
@@ -105,7 +114,11 @@ export const plus = (one: Part, other: Part): Part => ({
   tokens: one.tokens + other.tokens
 })
 
-/** Returns a call's usage as money and tokens. */
+/**
+ * Returns a call's usage as money and tokens.
+ *
+ * @internal
+ */
 export const partOf = ({ costUsd = 0, usage }: Paid): Part => ({
   costUsd,
   tokens: usage.inputTokens + usage.outputTokens

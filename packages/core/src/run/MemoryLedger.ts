@@ -134,6 +134,8 @@ const withoutKept = ({ kept }: LedgerNode, error: BudgetExceeded): BudgetExceede
 /**
  * Wraps a user-supplied ledger, whose methods may be async and may throw. If a method throws, the call dies with a
  * `CallbackError`. Ledgers created with {@link make} are returned unchanged.
+ *
+ * @internal
  */
 export const guarded = (ledger: Ledger, what: string): Ledger => {
   if (ledger instanceof LedgerNode) return ledger
@@ -517,7 +519,11 @@ export const reserveUnsafe: (ledger: Ledger, ...asked: Parameters<Ledger["reserv
 export const settleUnsafe = (ledger: Ledger, reservation: Reservation, used: Paid): Effect.Effect<void> =>
   ledger instanceof LedgerNode ? ledger.settleUnsafe(reservation, used) : ledger.settle(reservation, used)
 
-/** Sets aside the worst-case cost of a later call, so that new calls cannot use it. Pass `undefined` to release it. */
+/**
+ * Sets aside the worst-case cost of a later call, so that new calls cannot use it. Pass `undefined` to release it.
+ *
+ * @internal
+ */
 export const keep = (ledger: Ledger, amount: Amount | undefined): void => {
   if (!(ledger instanceof LedgerNode) || !ledger.isLimited) return
   ledger.kept = amount === undefined ? nothingHeld : { calls: 1, costUsd: amount.costUsd ?? 0, tokens: amount.tokens }
@@ -526,6 +532,8 @@ export const keep = (ledger: Ledger, amount: Amount | undefined): void => {
 /**
  * Sets aside the recorded payments of a resumed run, so that new calls cannot use the amount before the run replays
  * them. The order may differ from the original execution.
+ *
+ * @internal
  */
 export const hold = (ledger: Ledger, paid: ReadonlyArray<Paid>): void => {
   if (!(ledger instanceof LedgerNode) || !ledger.isLimited) return

@@ -28,6 +28,8 @@ const planFit = (limits: Limits, { open, reservedCostUsd, reservedTokens, total 
  * Returns `undefined` if a plan fits the remaining budget of a ledger and its ancestors, or else the limit that it
  * exceeds. Calls in flight and plans of other runs count at their worst case. `"own"` checks only this ledger, so that
  * a resumed run makes the same decision. For an account outside this process, only its spending is known.
+ *
+ * @internal
  */
 export const planRefusal = (ledger: Ledger, plan: PlanAmount, which?: "own"): BudgetExceeded | undefined => {
   if (!(ledger instanceof LedgerNode))
@@ -43,6 +45,8 @@ export const planRefusal = (ledger: Ledger, plan: PlanAmount, which?: "own"): Bu
 /**
  * Reserves the upper bound of an admitted plan on the ancestors of its run's ledger, so that calls and plans of other
  * runs cannot use it. Call the returned function to release it.
+ *
+ * @internal
  */
 export const promise = (ledger: Ledger, most: PlanAmount): (() => void) => {
   if (!(ledger instanceof LedgerNode) || ledger.parent === undefined) return () => {}

@@ -213,6 +213,8 @@ const all: IsAllowed = () => true
 
 /**
  * Returns the index of the next worker in the pool that is eligible and has not been tried, wrapping around at the end.
+ *
+ * @internal
  */
 export const next = (
   { failed, pool, tried }: Omit<Failure, "error">,

@@ -30,7 +30,11 @@ export type Check =
 /** Checks by name. Steps refer to them with `Step.check`. */
 export type Checks = Readonly<Record<string, Check>>
 
-/** The input of a check. */
+/**
+ * The input of a check.
+ *
+ * @internal
+ */
 export interface Checked {
   readonly task: Task.Task
   /** The step's subtask, or an empty string if the step received only the question. */
@@ -58,7 +62,11 @@ export const checksRow = Options.recordOf(
   Options.expects("a check: a function, a grader, a critic or a worker", isCheck)
 )
 
-/** Whether a check may call workers, which costs money. These calls are restored when a run is resumed. */
+/**
+ * Whether a check may call workers, which costs money. These calls are restored when a run is resumed.
+ *
+ * @internal
+ */
 export const isAsking = (check: Check): check is Critic | Worker => "score" in check || "generate" in check
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -1,3 +1,3 @@
 /** The public module of checks. A run without checks loads only `Check.ts`. */
 export * from "./Check.ts"
-export { checkFailed, objectionTo } from "./objection.ts"
+export { checkFailed } from "./objection.ts"

@@ -39,7 +39,7 @@ export const fromGrader = (grader: Grader): Critic => ({
 })
 
 /** Default prompt for a worker that acts as a critic. */
-export const defaultInstruction =
+const defaultInstruction =
   "Judge the answer below. Say in one or two sentences what is wrong with it, or that nothing is. " +
   "End with a line `Score: N`, where N is 0 (useless) to 10 (certainly right and complete)."
 

@@ -139,7 +139,11 @@ export const plain = (message: Message): PlainMessage => {
 export const parts = (content: Content): NonEmptyReadonlyArray<ContentPart> =>
   typeof content === "string" ? [{ type: "text", text: content }] : content
 
-/** Adds text before and after message content. */
+/**
+ * Adds text before and after message content.
+ *
+ * @internal
+ */
 export const between = (before: string, content: Content, after: string): Content =>
   typeof content === "string"
     ? `${before}${content}${after}`

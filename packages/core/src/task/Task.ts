@@ -78,7 +78,11 @@ const idOf = (all: ReadonlyArray<Message>): string => {
   return `task-${(Hash.string(text) >>> 0).toString(16).padStart(8, "0")}`
 }
 
-/** The forms of a task, for error messages. */
+/**
+ * The forms of a task, for error messages.
+ *
+ * @internal
+ */
 export const forms = "a non-empty string, parts, { question, system }, or { messages: [{ role, content }] }"
 
 const isContent = (input: unknown): input is ContentInput => typeof input === "string" || Array.isArray(input)

@@ -109,10 +109,18 @@ export interface PlanPrice {
   readonly most: PlanAmount
 }
 
-/** The limits of a budget, as error messages name them. */
+/**
+ * The limits of a budget, as error messages name them.
+ *
+ * @internal
+ */
 export const limitNames = { costUsd: "cost", tokens: "token", calls: "call" }
 
-/** Returns an amount with its unit, such as `"0.02 USD"` or `"3 calls"`. */
+/**
+ * Returns an amount with its unit, such as `"0.02 USD"` or `"3 calls"`.
+ *
+ * @internal
+ */
 export const shownAmount = (limit: keyof typeof limitNames, value: number): string =>
   limit === "costUsd" ? `${decimal(value)} USD` : counted(value, limitNames[limit])
 
@@ -164,7 +172,11 @@ export const free: Pricing = { inputPerMillion: 0, outputPerMillion: 0 }
  */
 export const rounded = (usd: number): number => Number(usd.toPrecision(12))
 
-/** Whether input and output tokens cost nothing. */
+/**
+ * Whether input and output tokens cost nothing.
+ *
+ * @internal
+ */
 export const isFree = (pricing: Pricing | undefined): boolean =>
   pricing !== undefined && pricing.inputPerMillion === 0 && pricing.outputPerMillion === 0
 

@@ -76,7 +76,11 @@ export const isPlay = ({ workers }: WorkerPool): boolean => workers.every(({ pri
 /** Returns the worker ids, in pool order. */
 export const ids = (pool: WorkerPool): ReadonlyArray<string> => pool.workers.map((worker) => worker.id)
 
-/** Returns the worker at the given index, or `undefined` if it is out of range. */
+/**
+ * Returns the worker at the given index, or `undefined` if it is out of range.
+ *
+ * @internal
+ */
 export const get = (pool: WorkerPool, ordinal: number): Worker | undefined => pool.workers[ordinal]
 
 const unknown = (pool: WorkerPool, id: string) =>

@@ -75,6 +75,8 @@ const itselfFailed = (error: unknown) => Effect.succeed(`${checkFailed}${message
  *
  * If the check throws or fails, the answer does not pass and the objection describes the failure. The effect fails only
  * if the budget is exceeded.
+ *
+ * @internal
  */
 export const objectionTo = (check: Check, checked: Checked): Effect.Effect<string | undefined, BudgetExceeded> => {
   if (typeof check === "function" || "grade" in check) {

@@ -1,14 +1,18 @@
 /** Builds the subtask of an item, and joins the results of items. */
 import { type StepAnswer, said } from "./StepMessages.ts"
 
-/** Inserts an item into a subtask: replaces `{item}`, or appends the item if there is no placeholder. */
+/**
+ * Inserts an item into a subtask: replaces `{item}`, or appends the item if there is no placeholder.
+ *
+ * @internal
+ */
 export const itemSubtask = (subtask: string, item: string): string => {
   if (subtask.includes("{item}")) return subtask.replaceAll("{item}", () => item)
   return subtask === "" ? `Item:\n${item}` : `${subtask}\n\nItem:\n${item}`
 }
 
 /** The result for an item, to be joined with those of the other items. */
-export interface ItemResult {
+interface ItemResult {
   readonly item: string
   readonly answer: StepAnswer | undefined
 }
@@ -16,6 +20,8 @@ export interface ItemResult {
 /**
  * Joins the results of a step's items into a single answer: a JSON list with one line per item, so that one item's text
  * cannot imitate another's. Fails if no item was answered.
+ *
+ * @internal
  */
 export const joined = (results: ReadonlyArray<ItemResult>): StepAnswer => {
   if (results.length === 0) return { type: "answered", text: "[]" }

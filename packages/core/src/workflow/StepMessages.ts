@@ -71,7 +71,11 @@ export const assistant = (content: string): PlainMessage => ({ role: "assistant"
 
 const questionIndex = ({ messages }: Task.Task): number => messages.findLastIndex(({ role }) => role === "user")
 
-/** Returns the messages before the question: system messages and earlier conversation turns. */
+/**
+ * Returns the messages before the question: system messages and earlier conversation turns.
+ *
+ * @internal
+ */
 export const background = (task: Task.Task): ReadonlyArray<Message> => task.messages.slice(0, questionIndex(task))
 
 /** Returns the messages after the question: tool calls and their results. */

@@ -151,8 +151,6 @@ export interface Rules {
   readonly maxItems?: number | undefined
 }
 
-export { defaultMaxItems } from "./program.ts"
-
 /** Maximum number of steps in a workflow, as in the paper. */
 export const defaultMaxSteps = 5
 
@@ -387,7 +385,11 @@ export const visible = (workflow: Workflow, step: number): ReadonlyArray<number>
   return access === "all" ? Array.from({ length: step }, (_, index) => index) : access
 }
 
-/** Whether the workflow is empty, which confirms the previous answer. */
+/**
+ * Whether the workflow is empty, which confirms the previous answer.
+ *
+ * @internal
+ */
 export const isEmpty = (workflow: Workflow): boolean => workflow.steps.length === 0
 
 /**

@@ -11,7 +11,11 @@ import * as Options from "../Options.ts"
 import { reasoningTable } from "../task/Worker.ts"
 import type { Gives, Rules, Step, StepSettings, Workflow, WorkflowErrorReason } from "./Workflow.ts"
 
-/** Default maximum number of items in a workflow. */
+/**
+ * Default maximum number of items in a workflow.
+ *
+ * @internal
+ */
 export const defaultMaxItems = 1_000
 
 /** The default and the maximum number of repetitions for `onFailure: "again"`. */

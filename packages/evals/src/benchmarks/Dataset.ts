@@ -41,7 +41,11 @@ export interface Options {
   readonly endpoint?: string | undefined
 }
 
-/** A local file with its checksum and origin. */
+/**
+ * A local file with its checksum and origin.
+ *
+ * @internal
+ */
 export interface LocalFile {
   readonly path: string
   /** Name of the file within the data set. */
@@ -77,7 +81,11 @@ export class DatasetError extends Data.TaggedError("DatasetError")<{
 // Local files
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns a local file with its checksum. */
+/**
+ * Returns a local file with its checksum.
+ *
+ * @internal
+ */
 export const local = (file: string): Effect.Effect<LocalFile, DatasetError> =>
   Effect.mapBoth(Checksum.ofFile(file), {
     onSuccess: (digest): LocalFile => ({ path: file, name: path.basename(file), ...digest }),
@@ -88,7 +96,11 @@ export const local = (file: string): Effect.Effect<LocalFile, DatasetError> =>
 // Files of a hub
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the URL of a file on a hub. */
+/**
+ * Returns the URL of a file on a hub.
+ *
+ * @internal
+ */
 export const url = ({ dataset, revision }: HubFiles, file: string, endpoint?: string): string =>
   Hub.url({ kind: "dataset", repository: dataset, revision, file }, endpoint)
 

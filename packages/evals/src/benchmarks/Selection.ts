@@ -104,7 +104,11 @@ const splitTable = Tables.table(
   { required: ["shares", "seed"] }
 )
 
-/** Splits tasks into parts using a seed. The last part receives the remainder after rounding. */
+/**
+ * Splits tasks into parts using a seed. The last part receives the remainder after rounding.
+ *
+ * @internal
+ */
 export const split = (
   tasks: ReadonlyArray<Task.Task>,
   options: { readonly shares: ReadonlyArray<number>; readonly seed: number }

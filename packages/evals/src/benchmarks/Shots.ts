@@ -25,7 +25,11 @@ export interface Options {
   readonly by?: string | undefined
 }
 
-/** Maximum number of examples. */
+/**
+ * Maximum number of examples.
+ *
+ * @internal
+ */
 export const most = 64
 
 const withExamples = (task: Task.Task, examples: ReadonlyArray<Example>): Task.Task => {

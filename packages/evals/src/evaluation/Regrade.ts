@@ -32,7 +32,7 @@ export interface Change {
 }
 
 /** The new report, and the changes. */
-export interface Regraded {
+interface Regraded {
   readonly report: Report.Report
   /** The samples, with the text of confidential benchmarks removed. */
   readonly samples: ReadonlyArray<Report.Sample>

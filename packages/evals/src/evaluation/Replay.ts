@@ -399,6 +399,8 @@ export const pool = (pool: WorkerPool, transcripts: ReadonlyArray<Transcript.Tra
 /**
  * Returns the pool with network calls disabled. Combine it with the response cache from an earlier run: cached calls
  * are answered from the cache, and all others fail with a `WorkerError`.
+ *
+ * @internal
  */
 export const offline = (pool: WorkerPool): WorkerPool => ({
   workers: Arr.map(pool.workers, (worker) => recorded(worker, []))

@@ -118,6 +118,8 @@ export const clusteredStandardError = (
 /**
  * Returns the Wilson interval of a proportion, which is accurate even for few questions and for proportions near 0 and
  * 1.
+ *
+ * @internal
  */
 export const wilson = (successes: number, total: number, confidence = 0.95): Interval => {
   const z = normalQuantile((1 + confidence) / 2)
@@ -128,7 +130,11 @@ export const wilson = (successes: number, total: number, confidence = 0.95): Int
   return { low: Math.max(0, centre - reach), high: Math.min(1, centre + reach), method: "wilson", confidence }
 }
 
-/** Returns Student's interval around a mean with a known standard error. `bounds` is the range of possible means. */
+/**
+ * Returns Student's interval around a mean with a known standard error. `bounds` is the range of possible means.
+ *
+ * @internal
+ */
 export const student = (
   centre: number,
   error: number,
@@ -314,6 +320,7 @@ const correlationOf = (pairs: ReadonlyArray<readonly [number, number]>): number 
   return sum((x, y) => x * y) / Math.sqrt(sum((x) => x * x) * sum((_, y) => y * y))
 }
 
+/** @internal */
 export { mcnemar, signFlip }
 
 const pairsOf = (first: ReadonlyArray<Sample>, second: ReadonlyArray<Sample>) => {

@@ -72,7 +72,11 @@ const reply = (thread: Worker, timeoutMillis: number): Effect.Effect<Reply | Err
 const kill = (thread: Worker | undefined): Effect.Effect<void> =>
   thread === undefined ? Effect.void : Effect.asVoid(Effect.promise(() => thread.terminate()))
 
-/** Fails if the library is not installed. */
+/**
+ * Fails if the library is not installed.
+ *
+ * @internal
+ */
 export const installed: Effect.Effect<void, AlgebraError> = Effect.try({
   try: () => void createRequire(import.meta.url).resolve(library),
   catch: () => new AlgebraError({})

@@ -756,7 +756,11 @@ export const extract = (text: string): string | undefined => {
   return "answer" in found ? found.answer : undefined
 }
 
-/** Like {@link extract}, but returns the reason if a text has no answer. */
+/**
+ * Like {@link extract}, but returns the reason if a text has no answer.
+ *
+ * @internal
+ */
 export const find = (text: string): { readonly answer: string } | Absence => {
   const said = visible(text)
   const found = search(said)

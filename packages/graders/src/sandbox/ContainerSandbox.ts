@@ -28,7 +28,11 @@ export interface Options {
 const failure = (reason: SandboxError["reason"], detail: string) =>
   new SandboxError({ sandbox: "container", reason, detail })
 
-/** Returns the command for a single run. */
+/**
+ * Returns the command for a single run.
+ *
+ * @internal
+ */
 export const command = (
   { engine = "docker", image, python = "python3" }: Options,
   { folder, id, limits }: PythonProcess.Run

@@ -35,7 +35,11 @@ export interface Options {
   readonly folder?: string | undefined
 }
 
-/** Slowdown compared with a native interpreter. See docs/lab/sandbox.md for the measurement. */
+/**
+ * Slowdown compared with a native interpreter. See docs/lab/sandbox.md for the measurement.
+ *
+ * @internal
+ */
 export const slowdown = 2
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -116,7 +116,11 @@ export const limits = ({ limits }: Program): Limits => ({
  */
 export const isClean = (execution: Execution): boolean => execution.type === "finished" && execution.exitCode === 0
 
-/** Describes how an execution ended, in a few words for display. */
+/**
+ * Describes how an execution ended, in a few words for display.
+ *
+ * @internal
+ */
 export const describe = (execution: Execution): string => {
   switch (execution.type) {
     case "finished":

@@ -47,6 +47,8 @@ const find = (text: string): Found =>
 /**
  * Extracts the answer from a text: from `<answer>` tags, from a box, or from the part after the last "Answer:".
  * Otherwise, returns the whole text.
+ *
+ * @internal
  */
 export const extract = (answer: string): string => find(spoken(answer)).content.trim()
 

@@ -24,7 +24,11 @@ import * as Fitting from "./fitting.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The version of the file format. */
+/**
+ * The version of the file format.
+ *
+ * @internal
+ */
 export const version = 1
 
 /**
@@ -126,7 +130,7 @@ export interface Choice {
 }
 
 /** The logits of a head for each worker and each role. */
-export interface Logits {
+interface Logits {
   readonly workers: ReadonlyArray<number>
   readonly roles: ReadonlyArray<number>
 }
@@ -145,7 +149,7 @@ export const situationWeights = (head: Head): ReadonlyArray<number> => {
 }
 
 /** Computes the logits for a question. `place` is the result of {@link place}. */
-export const logits = (head: Head, place: Float32Array, situation: Situation): Logits => {
+const logits = (head: Head, place: Float32Array, situation: Situation): Logits => {
   const width = widthOf(head)
   const seen = situationOf(situation)
   const all = Array.from({ length: head.workers.length + roles.length }, (_, row) => {
@@ -264,7 +268,11 @@ export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("head.jso
 
 const decodeFile = Schema.decodeUnknownResult(File)
 
-/** Parses a head from a JSON value. */
+/**
+ * Parses a head from a JSON value.
+ *
+ * @internal
+ */
 export const parse = (value: unknown): Result.Result<Head, HeadError> =>
   Result.flatMap(
     Result.mapError(
@@ -286,7 +294,11 @@ export const parse = (value: unknown): Result.Result<Head, HeadError> =>
     }
   )
 
-/** Converts a head to a JSON value. */
+/**
+ * Converts a head to a JSON value.
+ *
+ * @internal
+ */
 export const toJson = ({ embedder, space, training, weights, workers }: Head): typeof File.Type => ({
   version,
   embedder,

@@ -7,7 +7,11 @@
 import type { FinishReason, WorkerErrorReason } from "@divisi/core/Worker"
 import * as Json from "../VendorJson.ts"
 
-/** The meaning of a finish reason. */
+/**
+ * The meaning of a finish reason.
+ *
+ * @internal
+ */
 export interface Row {
   readonly word: string
   readonly means: FinishReason
@@ -18,7 +22,11 @@ export interface Row {
 const rows = (means: FinishReason, words: Readonly<Record<string, string>>): ReadonlyArray<Row> =>
   Object.entries(words).map(([word, source]) => ({ word, means, source }))
 
-/** The successful finish reasons, in lower case with `_` for punctuation. */
+/**
+ * The successful finish reasons, in lower case with `_` for punctuation.
+ *
+ * @internal
+ */
 export const endings: ReadonlyArray<Row> = [
   ...rows("stop", {
     stop: "OpenAI, Google",
@@ -138,7 +146,11 @@ const plain = (word: string): string =>
  */
 const nothing: ReadonlySet<string> = new Set(["", "null", "none", "not_finished", "unspecified"])
 
-/** Whether a finish reason means that the answer has not finished. */
+/**
+ * Whether a finish reason means that the answer has not finished.
+ *
+ * @internal
+ */
 export const isOpen = (word: string): boolean => nothing.has(plain(word))
 
 /**
@@ -156,7 +168,11 @@ const meaningOf = (word: string): FinishReason | undefined =>
   // Gemini's Chat Completions endpoint appends its native value: `content_filter: SAFETY`.
   Json.meaning(table, plain(word)) ?? Json.meaning(table, plain(word.split(":", 1)[0] ?? ""))
 
-/** Whether a finish reason indicates success. */
+/**
+ * Whether a finish reason indicates success.
+ *
+ * @internal
+ */
 export const isGood = (word: string): boolean => meaningOf(word) !== undefined
 
 /** Interprets a finish reason; `field` is the name of the field that contained it. */

@@ -17,7 +17,11 @@ import * as Json from "../VendorJson.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The parts of an error that could be read. */
+/**
+ * The parts of an error that could be read.
+ *
+ * @internal
+ */
 export interface ErrorDetails {
   /** Its messages, outermost first, without duplicates. */
   readonly words: ReadonlyArray<string>
@@ -297,7 +301,11 @@ const titleOf = (page: string): string | undefined => /<title[^>]*>([^<]{1,300})
 
 const isPage = (text: string): boolean => /^\s*<(?:!doctype|html|head|body)/i.test(text.slice(0, 200))
 
-/** Reads an error from a JSON value or a string. */
+/**
+ * Reads an error from a JSON value or a string.
+ *
+ * @internal
+ */
 export const read = (error: unknown): ErrorDetails => {
   const reading: Reading = { words: [], codes: [], seen: 0 }
   if (typeof error === "string" && isPage(error)) {
@@ -354,7 +362,11 @@ export const errorIn = (event: Json.Fields, choice: Json.Fields = {}): unknown =
 /** Matches messages that state only that an error occurred. */
 const hollow = /^(?:provider returned error|bad request|error|unknown error|an error occurred|request failed)\.?$/i
 
-/** Joins all messages of an error. Messages that carry no information are dropped if others remain. */
+/**
+ * Joins all messages of an error. Messages that carry no information are dropped if others remain.
+ *
+ * @internal
+ */
 export const messageOf = ({ codes, words }: ErrorDetails): string => {
   const telling = words.filter((text) => !hollow.test(text))
   const said = (telling.length === 0 ? words : telling).filter(

@@ -39,7 +39,11 @@ export const openai: Family = family("openai", ["max_tokens", "max_completion_to
 /** The Messages API. */
 export const messages: Family = family("messages", ["max_tokens"])
 
-/** The `generateContent` API. */
+/**
+ * The `generateContent` API.
+ *
+ * @internal
+ */
 export const generateContent: Family = family("generateContent", ["generationConfig.maxOutputTokens"])
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -370,7 +374,7 @@ export const learnedOf = (place: string): Learned => {
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Information about a field, learned from a rejection. */
-export type Lesson = (
+type Lesson = (
   | { readonly type: "left"; readonly field: string }
   | { readonly type: "pair"; readonly field: string; readonly beside: string }
   | { readonly type: "name"; readonly field: string; readonly to: string }
@@ -395,7 +399,7 @@ const excludedIn = (
 }
 
 /** Reads why a server rejected a body. Returns `undefined` if the cause is not a preference or cannot be changed. */
-export const learn = (body: object, reason: WorkerErrorReason, family: Family): Lesson | undefined => {
+const learn = (body: object, reason: WorkerErrorReason, family: Family): Lesson | undefined => {
   const name = family.name === openai.name ? renamed(body as Node, reason) : undefined
   if (name !== undefined) return { type: "name", field: name.from, to: name.to, isOfCall: false }
   const value = loweredIn(body, reason, family) ?? excludedIn(body, reason, family) ?? boundIn(body, reason, family)
@@ -474,7 +478,11 @@ export interface Sender<Body extends object, Sent> {
   readonly omit: (notice: string) => void
 }
 
-/** The attempts of one call. Each attempt applies the information from previous rejections. */
+/**
+ * The attempts of one call. Each attempt applies the information from previous rejections.
+ *
+ * @internal
+ */
 export class Attempts<Body extends object> {
   readonly #whole: Body
   readonly #family: Family

@@ -5,7 +5,11 @@
 import { unreadable } from "../VendorError.ts"
 import * as Json from "../VendorJson.ts"
 
-/** The text and the skipped parts of message content. */
+/**
+ * The text and the skipped parts of message content.
+ *
+ * @internal
+ */
 export interface Content {
   readonly text: string
   readonly reasoning: string
@@ -105,6 +109,8 @@ const partOf = (value: unknown, name: string, depth: number): Content => {
 /**
  * Reads message content: a string, a list of parts, a single part, or nothing. Throws for any other value; `name`
  * describes the value in the error.
+ *
+ * @internal
  */
 export const content = (value: unknown, name: string, depth = 0): Content => {
   if (typeof value === "string") return value === "" ? nothing : { ...nothing, text: value }

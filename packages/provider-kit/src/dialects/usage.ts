@@ -139,6 +139,8 @@ const withCache = (counts: Json.Fields): Json.Fields => {
 /**
  * Returns a usage report. Some servers wrap it in a list; a list with several reports is ignored, because it is unclear
  * which one applies.
+ *
+ * @internal
  */
 export const reportOf = (reported: unknown): unknown =>
   Array.isArray(reported) && reported.length === 1 ? reported[0] : reported
@@ -157,7 +159,11 @@ export const usageOf = (reported: unknown, rows: ReadonlyArray<Row> = openAi): U
   return withTotal(defined({ ...figures, inputTokens, outputTokens }) as Usage, total)
 }
 
-/** Returns the later of two reports, unless it contains a zero where the earlier one has a value. */
+/**
+ * Returns the later of two reports, unless it contains a zero where the earlier one has a value.
+ *
+ * @internal
+ */
 export const later = (before: unknown, next: unknown): unknown => {
   if (next === undefined || before === undefined) return next ?? before
   const [known, said] = [usageOf(before), usageOf(next)]

@@ -75,7 +75,11 @@ export interface Facts {
 /** Loads the data. Run for each request. */
 export type Read = Effect.Effect<Facts, ApiError>
 
-/** Dependencies of the operations endpoint. */
+/**
+ * Dependencies of the operations endpoint.
+ *
+ * @internal
+ */
 export interface Context {
   readonly authenticate: Authenticate
   /** Whether the server has no keys. If so, every caller has access, because all callers are on this machine. */
@@ -111,7 +115,11 @@ const answer = Effect.fnUntraced(function* (
   return Respond.json(body)
 })
 
-/** Creates the endpoint `GET /v1/operations`. */
+/**
+ * Creates the endpoint `GET /v1/operations`.
+ *
+ * @internal
+ */
 export const make =
   (context: Context) =>
   (request: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>

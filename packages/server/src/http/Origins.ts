@@ -5,7 +5,9 @@ import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 
-/** Allowed origins in the form that browsers send, e.g. `http://localhost:3000`. */
+/**
+ * Allowed origins in the form that browsers send, e.g. `http://localhost:3000`.
+ */
 export type Origins = ReadonlySet<string>
 
 /**
@@ -22,10 +24,18 @@ export const read = (text: string): string | undefined => {
   return URL.canParse(trimmed) ? new URL(trimmed).origin : undefined
 }
 
-/** Returns the normalized origins from a server option. */
+/**
+ * Returns the normalized origins from a server option.
+ *
+ * @internal
+ */
 export const of = (named: ReadonlyArray<string> = []): Origins => new Set(named.map((text) => read(text) ?? text))
 
-/** Returns an origin for display in a message, or a placeholder if it is not well-formed. */
+/**
+ * Returns an origin for display in a message, or a placeholder if it is not well-formed.
+ *
+ * @internal
+ */
 export const shown = (origin: string): string => read(origin) ?? "<origin>"
 
 /** Returns the CORS response headers for an allowed origin. */
@@ -50,7 +60,11 @@ const preflight = ({ headers }: HttpServerRequest.HttpServerRequest, origin: str
     }
   })
 
-/** Wraps an application so that only pages from the given origins can call it (CORS). */
+/**
+ * Wraps an application so that only pages from the given origins can call it (CORS).
+ *
+ * @internal
+ */
 export const open =
   (origins: Origins) =>
   <E, R>(

@@ -38,7 +38,11 @@ export interface Rating {
 /** Stores a rating. The transcript belongs to the rated run, which has an answer. */
 export type Keep = (transcript: Transcript.Transcript, rating: Rating) => Effect.Effect<void, ApiError>
 
-/** Dependencies of the rating endpoint. */
+/**
+ * Dependencies of the rating endpoint.
+ *
+ * @internal
+ */
 export interface Context extends Pick<Endpoint.Context, "authenticate" | "limits" | "inFlight" | "lane"> {
   readonly journal: Journal.Journal
   /** Stores ratings. If `undefined`, ratings are not accepted. */
@@ -122,7 +126,11 @@ const noteOf = (value: unknown, field: string): string => {
   return note
 }
 
-/** Parses the body of a rating. Throws an `ApiError` if it is invalid. */
+/**
+ * Parses the body of a rating. Throws an `ApiError` if it is invalid.
+ *
+ * @internal
+ */
 export const read = (body: Json.JsonObject): Omit<Rating, "at" | "rater"> => {
   const rating = Json.optional(body.rating, "rating", thumb)
   const score = Json.optional(body.score, "score", Json.number(0, 1))
@@ -232,7 +240,11 @@ const answer = Effect.fnUntraced(function* (
   return Respond.json(step === undefined ? rated : { ...rated, step })
 })
 
-/** Creates the endpoint `POST /v1/runs/{id}/rating`. */
+/**
+ * Creates the endpoint `POST /v1/runs/{id}/rating`.
+ *
+ * @internal
+ */
 export const make = (context: Context) => {
   const count = counter()
   return (incoming: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>

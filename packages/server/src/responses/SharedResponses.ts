@@ -46,7 +46,11 @@ export interface Shared {
   readonly callerOf: (owner: string) => Effect.Effect<Caller, ApiError>
 }
 
-/** Dependencies of shared responses. */
+/**
+ * Dependencies of shared responses.
+ *
+ * @internal
+ */
 export interface Options extends Shared {
   readonly archive: Archive.Archive
   readonly journal: Journal.Journal
@@ -64,7 +68,9 @@ export interface Options extends Shared {
 /** The stored form of a response that is not complete. */
 type Begun = Pick<Archive.Record, "input" | "owner"> & { readonly about: About }
 
-/** Background responses that this server shares with other servers. */
+/**
+ * Background responses that this server shares with other servers.
+ */
 export interface SharedResponses {
   /**
    * The journal for shared runs. While the server drains, it blocks new calls, so that a run can be handed over once
@@ -242,7 +248,11 @@ const isStop = (parts: ReadonlyArray<Part>): boolean => {
   return last?.type === "error" && last.error === Failure.stopped
 }
 
-/** Shares a server's background responses until the scope closes, at which point its claims are released. */
+/**
+ * Shares a server's background responses until the scope closes, at which point its claims are released.
+ *
+ * @internal
+ */
 export const make = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<SharedResponses, never, Scope.Scope> {

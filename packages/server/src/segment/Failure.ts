@@ -100,7 +100,11 @@ export const ownWords = (worker: string, reason: WorkerErrorReason, isOfStep = t
   return words === undefined ? undefined : `${worker} ${words}`
 }
 
-/** Message for a failed model whose name is not known. */
+/**
+ * Message for a failed model whose name is not known.
+ *
+ * @internal
+ */
 export const unnamed = `A model behind this server ${account.words}`
 
 /**
@@ -113,7 +117,11 @@ export const isAboutAccount = (error: unknown): boolean => {
   return tag === "Authentication" || tag === "Quota"
 }
 
-/** Converts a failed call to an error for the client. `runId` is set if the call was part of a run. */
+/**
+ * Converts a failed call to an error for the client. `runId` is set if the call was part of a run.
+ *
+ * @internal
+ */
 export const ofWorker = (
   error: WorkerError,
   message: string,
@@ -143,7 +151,11 @@ const workerErrorOf = (error: unknown): WorkerError | undefined => {
   return undefined
 }
 
-/** The error for a run that was stopped because its clients disconnected or the server is shutting down. */
+/**
+ * The error for a run that was stopped because its clients disconnected or the server is shutting down.
+ *
+ * @internal
+ */
 export const stopped = new ApiError({
   kind: "overloaded",
   message: "The run was stopped before it produced an answer. Retry the request.",
@@ -157,7 +169,11 @@ export const unreachable = new ApiError({
   retryAfterMillis: 5000
 })
 
-/** Whether an error or any of its causes reports an unreachable database. */
+/**
+ * Whether an error or any of its causes reports an unreachable database.
+ *
+ * @internal
+ */
 export const isUnreachable = (error: unknown): boolean => {
   for (let at = error; at instanceof Error; at = at.cause) {
     if ("reason" in at && tagOf(at.reason) === "Unreachable") return true
@@ -178,6 +194,8 @@ export const usedKey: ApiError = invalid(
 /**
  * Converts a journal error for the client, without the journal's location. Returns `undefined` if only the operator can
  * fix the error.
+ *
+ * @internal
  */
 export const ofJournal = (error: Journal.JournalError): ApiError | undefined => {
   const { reason } = error
@@ -230,7 +248,11 @@ const unpriced = (worker = "a worker"): ApiError =>
     providerMessage: `the price of ${worker} is unknown; set it with --price ${worker}=<input>/<output>, or under prices in the config`
   })
 
-/** Returns the error for a run that failed, was stopped or exceeded its budget. */
+/**
+ * Returns the error for a run that failed, was stopped or exceeded its budget.
+ *
+ * @internal
+ */
 export const of = ({ detail, ending, error, runId }: RunResult, names?: FieldNames.FieldNames): ApiError => {
   const message = FieldNames.inMessage(detail ?? "The run ended without an answer.", names)
   if (ending === "budget") {

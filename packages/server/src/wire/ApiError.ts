@@ -38,7 +38,11 @@ export class ApiError extends Data.TaggedError("ApiError")<Fields> {
   }
 }
 
-/** Creates an error for an invalid request field. */
+/**
+ * Creates an error for an invalid request field.
+ *
+ * @internal
+ */
 export const invalid = (field: string, message: string): ApiError =>
   new ApiError({ kind: "invalid-request", message, field })
 
@@ -48,7 +52,11 @@ export const invalid = (field: string, message: string): ApiError =>
  */
 const final: ReadonlySet<Kind> = new Set(["upstream-account", "quota"])
 
-/** Returns the headers for an error response. */
+/**
+ * Returns the headers for an error response.
+ *
+ * @internal
+ */
 export const headers = ({ isFinal, kind, retryAfterMillis }: ApiError): Readonly<Record<string, string>> => ({
   ...(retryAfterMillis !== undefined && { "retry-after": `${Math.max(1, Math.ceil(retryAfterMillis / 1000))}` }),
   ...((isFinal ?? final.has(kind)) && { "x-should-retry": "false" })

@@ -29,7 +29,11 @@ export interface Limits {
 
 const mebi = 2 ** 20
 
-/** The default limits. */
+/**
+ * The default limits.
+ *
+ * @internal
+ */
 export const defaults: Limits = {
   bodyBytes: 32 * mebi,
   plainBytes: 8 * mebi,
@@ -42,13 +46,21 @@ export const defaults: Limits = {
   callerInFlightBytes: 96 * mebi
 }
 
-/** The names of all limits. */
+/**
+ * The names of all limits.
+ *
+ * @internal
+ */
 export const names = Object.keys(defaults) as ReadonlyArray<keyof Limits>
 
 /** Overrides for the default limits. */
 export type Given = { readonly [K in keyof Limits]?: number | undefined }
 
-/** The validation table for {@link Given}, for use with `Options.check`. */
+/**
+ * The validation table for {@link Given}, for use with `Options.check`.
+ *
+ * @internal
+ */
 export const table = {
   bodyBytes: Tables.whole(1),
   plainBytes: Tables.whole(1),
@@ -61,7 +73,11 @@ export const table = {
   callerInFlightBytes: Tables.whole(1)
 } satisfies Tables.ShapeOf<Limits>
 
-/** Returns the limits configured in a server's options, with defaults for the rest. */
+/**
+ * Returns the limits configured in a server's options, with defaults for the rest.
+ *
+ * @internal
+ */
 export const of = ({
   limits = {},
   maxBodyBytes

@@ -58,7 +58,7 @@ export interface Line {
 }
 
 /** The cells that have a row of their own in charts, and a description of the single workers that share one. */
-export interface Grouped {
+interface Grouped {
   readonly shown: ReadonlyArray<Cell>
   readonly rest?: { readonly name: string; readonly range: string }
 }
@@ -159,7 +159,11 @@ export const lineOf = (id: string, report: Report, changedAt: number): Line => {
   }
 }
 
-/** Groups single workers beyond the best three, as the terminal does. */
+/**
+ * Groups single workers beyond the best three, as the terminal does.
+ *
+ * @internal
+ */
 export const grouped = (report: Report, cells: ReadonlyArray<Cell>): Grouped => {
   const folded = EvaluationTables.folded(report)
   const [less, shown] = [true, false].map((isLess) => cells.filter(({ policy }) => folded.includes(policy) === isLess))
@@ -189,19 +193,31 @@ export const questionsOf = (
   return [...questions.values()]
 }
 
-/** Returns a policy's mean score for a question, or `undefined` if no score is known. */
+/**
+ * Returns a policy's mean score for a question, or `undefined` if no score is known.
+ *
+ * @internal
+ */
 export const meanOf = (scores: ReadonlyArray<number | null> = []): number | undefined => {
   const known = scores.filter((score) => typeof score === "number")
   return known.length === 0 ? undefined : known.reduce((sum, score) => sum + score, 0) / known.length
 }
 
-/** Whether two policies, by ordinal, have different scores for a question. */
+/**
+ * Whether two policies, by ordinal, have different scores for a question.
+ *
+ * @internal
+ */
 export const differ = ({ scores }: Question, one: number, other: number): boolean => {
   const means = [meanOf(scores[one]), meanOf(scores[other])]
   return means[0] !== undefined && means[1] !== undefined && means[0] !== means[1]
 }
 
-/** A policy with its accuracy and cost per question. */
+/**
+ * A policy with its accuracy and cost per question.
+ *
+ * @internal
+ */
 export interface Point {
   readonly policy: string
   readonly mean: number
@@ -224,7 +240,11 @@ export const frontier = (points: ReadonlyArray<Point>): ReadonlyArray<Point> => 
     })
 }
 
-/** The main result for a benchmark as a sentence: the first policy compared with the best other policy. */
+/**
+ * The main result for a benchmark as a sentence: the first policy compared with the best other policy.
+ *
+ * @internal
+ */
 export interface Finding {
   readonly title: string
   readonly detail: string

@@ -33,13 +33,21 @@ export const figuresOf = (transcript: Transcript.Transcript): Figures => {
 export const questionOf = ({ task }: Transcript.Transcript): string =>
   Message.text(task.messages.findLast(({ role }) => role === "user"))
 
-/** Returns the workers of a run's steps, in order of their last step. */
+/**
+ * Returns the workers of a run's steps, in order of their last step.
+ *
+ * @internal
+ */
 export const workersOf = ({ rounds }: Transcript.Transcript): ReadonlyArray<string> => {
   const steps = rounds.flatMap(({ steps }) => steps.filter(({ state }) => state !== "skipped"))
   return [...new Set(steps.map(({ worker }) => worker).reverse())].reverse()
 }
 
-/** Returns the most expensive answered run of the same question by one worker, as the strongest one to compare with. */
+/**
+ * Returns the most expensive answered run of the same question by one worker, as the strongest one to compare with.
+ *
+ * @internal
+ */
 export const aloneOf = (transcript: Transcript.Transcript, runs: ReadonlyArray<Summary>): Summary | undefined => {
   const question = questionOf(transcript)
   return runs

@@ -200,6 +200,8 @@ export const groupsOf = (records: ReadonlyArray<unknown>): ReadonlyArray<Group> 
 
 /**
  * Returns the exponential moving average of a series. Each new value has the weight `1 - weight`. Gaps are preserved.
+ *
+ * @internal
  */
 export const smooth = (
   values: ReadonlyArray<number | undefined>,

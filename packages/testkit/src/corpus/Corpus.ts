@@ -224,6 +224,8 @@ export interface Options {
 
 /**
  * Runs one row against a provider. Returns false if the row was skipped because the provider lacks a required setting.
+ *
+ * @internal
  */
 export const check = async (row: ResponseRow, { make }: Options): Promise<boolean> => {
   await using server = await serve(row.replies)

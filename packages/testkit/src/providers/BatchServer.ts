@@ -72,10 +72,14 @@ export interface BatchServer extends AsyncDisposable {
   readonly close: () => Promise<void>
 }
 
-/** An HTTP response: JSON, or JSON lines. */
+/**
+ * An HTTP response: JSON, or JSON lines.
+ */
 export type Given = Reply | { readonly lines: Iterable<unknown> }
 
-/** The server's state, shared by the vendor APIs. */
+/**
+ * The server's state, shared by the vendor APIs.
+ */
 export interface Books {
   readonly batches: Array<Batch>
   readonly files: Map<string, () => Iterable<unknown>>
@@ -86,7 +90,9 @@ export interface Books {
   readonly look: (id: string) => Batch | undefined
 }
 
-/** The batch API of a vendor. Returns the response to a request. */
+/**
+ * The batch API of a vendor. Returns the response to a request.
+ */
 export type Api = (request: Captured & { readonly bytes: Buffer<ArrayBuffer> }, books: Books) => Given | Promise<Given>
 
 // -------------------------------------------------------------------------------------------------------------------

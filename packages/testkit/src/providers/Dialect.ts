@@ -118,7 +118,11 @@ export const present = <A extends Record<string, unknown>>(
 ): { [K in keyof A]?: NonNullable<A[K]> | undefined } =>
   Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined && value !== null)) as never
 
-/** Parses JSON text. Returns the text itself if it is not valid JSON. */
+/**
+ * Parses JSON text. Returns the text itself if it is not valid JSON.
+ *
+ * @internal
+ */
 export const parsed = (text: unknown): unknown => {
   try {
     return JSON.parse(String(text))
@@ -129,13 +133,21 @@ export const parsed = (text: unknown): unknown => {
 
 const dataUrl = /^data:([^;,]*);base64,(.*)$/s
 
-/** Parses a URL, which may be a data URL. */
+/**
+ * Parses a URL, which may be a data URL.
+ *
+ * @internal
+ */
 export const sourceOf = (url: unknown): { readonly data: string; readonly mediaType: string } | { url: string } => {
   const [, mediaType, data] = dataUrl.exec(String(url)) ?? []
   return data === undefined || mediaType === undefined ? { url: String(url) } : { data, mediaType }
 }
 
-/** Returns a list, or `undefined` if it is empty. */
+/**
+ * Returns a list, or `undefined` if it is empty.
+ *
+ * @internal
+ */
 export const some = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> | undefined => (list.length === 0 ? undefined : list)
 
 /**

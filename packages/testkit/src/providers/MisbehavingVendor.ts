@@ -131,7 +131,11 @@ const trueAnswer = Script.answer([Script.reasoning("hm"), ...pieces], {
   usage: { inputTokens: 10, outputTokens: 90, cachedInputTokens: 4, reasoningTokens: 5 }
 })
 
-/** The calls of the answer that {@link callShapes} modifies. */
+/**
+ * The calls of the answer that {@link callShapes} modifies.
+ *
+ * @internal
+ */
 export const calls: ReadonlyArray<ToolCall> = [
   { id: "call_1", name: "weather", arguments: '{"city":"Ulm"}' },
   { id: "call_2", name: "clock", arguments: "{}" }
@@ -160,7 +164,11 @@ const changed = (
 export const shapes = (dialect: Dialect, instead: string, isStream = true): ReadonlyArray<Misbehaviour> =>
   changed(dialect, instead, isStream, () => true)
 
-/** Like {@link shapes}, for an answer with tool calls. */
+/**
+ * Like {@link shapes}, for an answer with tool calls.
+ *
+ * @internal
+ */
 export const callShapes = (dialect: Dialect, instead: string, isStream = true): ReadonlyArray<Misbehaviour> =>
   changed(dialect, instead, isStream, () => true, askingAnswer)
 

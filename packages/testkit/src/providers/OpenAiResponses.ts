@@ -115,7 +115,11 @@ const outputOf = (format: unknown): Tool.OutputFormat | undefined => {
   }
 }
 
-/** Converts an effort in OpenAI's notation. */
+/**
+ * Converts an effort in OpenAI's notation.
+ *
+ * @internal
+ */
 export const reasoningOf = (effort: unknown): Reasoning | undefined => {
   if (typeof effort !== "string") return undefined
   return effort === "none" ? { type: "off" } : { type: "effort", effort: effort as "low" }

@@ -117,7 +117,11 @@ export const requestBodies = async (options: Options): Promise<ReadonlyArray<Cap
 // Descriptions
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Reads a description in JSON or YAML. */
+/**
+ * Reads a description in JSON or YAML.
+ *
+ * @internal
+ */
 export const read = async (path: string): Promise<Description> => {
   const text = await readFile(path, "utf8")
   return fields(path.endsWith(".json") ? JSON.parse(text) : parse(text, { maxAliasCount: -1 }))

@@ -173,7 +173,11 @@ export const reasoningText = (answer: Answer): string => joined(answer, "reasoni
 const joined = ({ deltas }: Answer, type: Spoken["type"]) =>
   deltas.map((delta) => (delta.type === type ? delta.text : "")).join("")
 
-/** Returns the complete tool calls in an answer. */
+/**
+ * Returns the complete tool calls in an answer.
+ *
+ * @internal
+ */
 export const calls = ({ deltas }: Answer): ReadonlyArray<ToolCall> => {
   const calls = new Map<string, ToolCall>()
   for (const delta of deltas) {

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import { admissionPrice, refusalByAccounts } from "../../loop/price.ts"
 import type { CarryMiddleware, Planned, State } from "../../loop/round.ts"
-import * as Budget from "../../run/Budget.ts"
+import { promise } from "../../run/PlanBudget.ts"
 
 /** Whether an earlier process started a step of the plan, which implies that the plan was admitted. */
 const wasStarted = ({ context: { recorded } }: State, { ask: { round }, workflow: { steps } }: Planned): boolean =>
@@ -18,6 +18,6 @@ export const admit =
       const price = admissionPrice(state, workflow, author, ask.previous)
       const refused = refusalByAccounts(state, price)
       if (refused !== undefined) return Effect.fail(refused)
-      const end = Budget.promise(state.context.ledger, price.most)
+      const end = promise(state.context.ledger, price.most)
       return Effect.ensuring(next(planned), Effect.sync(end))
     })

@@ -31,7 +31,11 @@ const failureOf = (word: string): Ending => {
 /** The numeric values of Google's enumeration, which some proxies send instead of the names. */
 const numbered = ["", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"]
 
-/** Returns the finish reason or the failure of a candidate; `undefined` if it has not finished. */
+/**
+ * Returns the finish reason or the failure of a candidate; `undefined` if it has not finished.
+ *
+ * @internal
+ */
 export const endingOf = ({ finishMessage, finishReason }: Json.Fields): Ending | undefined => {
   const word =
     typeof finishReason === "number"

@@ -134,11 +134,19 @@ const errorOf = (body: unknown): unknown => {
   return Json.fields(first).error ?? first
 }
 
-/** Returns the reason for an HTTP error response. Some gateways wrap the error in a list or return an HTML page. */
+/**
+ * Returns the reason for an HTTP error response. Some gateways wrap the error in a list or return an HTML page.
+ *
+ * @internal
+ */
 export const reasonOfRefused = ({ body, headers, status, text }: Refused): WorkerErrorReason =>
   reasonOf({ status, body: errorOf(body) ?? text, headers, nowMillis: Date.now() })
 
-/** Returns the reason for an error received in a stream or instead of an answer. */
+/**
+ * Returns the reason for an error received in a stream or instead of an answer.
+ *
+ * @internal
+ */
 export const reasonOfEvent = (error: unknown): WorkerErrorReason => {
   const told = Errors.read(error)
   const isSilent = told.status === undefined && told.words.length === 0 && told.codes.length === 0

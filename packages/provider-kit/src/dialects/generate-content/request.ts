@@ -50,7 +50,11 @@ const stopSequencesOf = ({
   return Result.succeed(stopSequences.length === 0 ? undefined : [...stopSequences])
 }
 
-/** Returns the body for a streamed call, or the reason why the model does not support the request. */
+/**
+ * Returns the body for a streamed call, or the reason why the model does not support the request.
+ *
+ * @internal
+ */
 export const toBody = (request: WorkerRequest, target: Target): Result.Result<Body, WorkerErrorReason> =>
   Result.gen(function* () {
     const stopSequences = yield* stopSequencesOf(request)

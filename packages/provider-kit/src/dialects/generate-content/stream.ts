@@ -27,7 +27,11 @@ interface Called {
   readonly what: string
 }
 
-/** The accumulated state of an answer. */
+/**
+ * The accumulated state of an answer.
+ *
+ * @internal
+ */
 export interface State {
   readonly hasBegun: boolean
   /** The finish reason, once it has been reported. */
@@ -283,7 +287,11 @@ const nextOf = (state: State, events: ReadonlyArray<unknown>, messages: Readonly
   return { ...step, parts, omitted }
 }
 
-/** Returns the protocol of `generateContent` streams. */
+/**
+ * Returns the protocol of `generateContent` streams.
+ *
+ * @internal
+ */
 export const protocolOf = ({ messages, model }: Asked): Protocol<unknown, State> => ({
   initial,
   next: (state, event) => next(state, event, messages),

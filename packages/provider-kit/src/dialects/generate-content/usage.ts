@@ -3,7 +3,11 @@ import { defined } from "@divisi/core/Fields"
 import type { Usage } from "@divisi/core/Usage"
 import * as Json from "../../VendorJson.ts"
 
-/** Merges the usage figures of all events received. Each event contains totals, but the last ones may lack some. */
+/**
+ * Merges the usage figures of all events received. Each event contains totals, but the last ones may lack some.
+ *
+ * @internal
+ */
 export const counted = (counts: Json.Fields, reported: unknown): Json.Fields => {
   const known = Object.entries(Json.fields(reported)).filter(([, value]) => value !== null)
   return known.length === 0 ? counts : { ...counts, ...Object.fromEntries(known) }
@@ -12,6 +16,8 @@ export const counted = (counts: Json.Fields, reported: unknown): Json.Fields => 
 /**
  * Returns the usage of the answer. `undefined` until the vendor reports it. Google counts thoughts and tool prompts
  * separately. If no field reports the output, it is derived from the total.
+ *
+ * @internal
  */
 export const usageOf = (counts: Json.Fields): Usage | undefined => {
   const prompt = Json.number(counts.promptTokenCount)

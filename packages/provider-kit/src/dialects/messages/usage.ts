@@ -58,6 +58,8 @@ const inputOf = ({ cacheRead, cacheWrite, input }: Counts): number =>
  * The input figures are replaced together, because a server may first count tokens as input and later as cached
  * (Moonshot). Servers that know the input only at the start, or only at the end, report zeros in the other event
  * (zai-org/GLM-5#139, sgl-project/sglang#20678), so zeros do not replace other figures.
+ *
+ * @internal
  */
 export const counted = (counts: Counts, usage: unknown): Counts => {
   const reported = Json.fields(reportOf(usage))

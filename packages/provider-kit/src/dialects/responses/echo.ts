@@ -17,7 +17,11 @@ interface ReasoningItem {
 /** A reasoning item, or the position of a tool call among the reasoning items. */
 export type Place = ReasoningItem | { readonly type: "function_call"; readonly call_id: string }
 
-/** Data to send back with a turn. Only the model that issued it can read it. */
+/**
+ * Data to send back with a turn. Only the model that issued it can read it.
+ *
+ * @internal
+ */
 export interface Echo {
   readonly model: string
   readonly items: ReadonlyArray<Place>
@@ -35,13 +39,21 @@ const reasoningOf = (value: unknown): ReasoningItem | undefined => {
   return typeof encrypted === "string" ? { ...item, encrypted_content: encrypted } : item
 }
 
-/** Returns the position of a completed output item; `undefined` if the item is not sent back. */
+/**
+ * Returns the position of a completed output item; `undefined` if the item is not sent back.
+ *
+ * @internal
+ */
 export const placeOf = (item: Json.Fields): Place | undefined => {
   const { call_id: id, type } = item
   return type === "function_call" && typeof id === "string" ? { type, call_id: id } : reasoningOf(item)
 }
 
-/** Whether two positions are equal. An item may occur both in the stream and in the final response. */
+/**
+ * Whether two positions are equal. An item may occur both in the stream and in the final response.
+ *
+ * @internal
+ */
 export const isSame = (left: Place, right: Place): boolean =>
   left.type === "reasoning"
     ? right.type === "reasoning" && left.id === right.id
@@ -50,7 +62,11 @@ export const isSame = (left: Place, right: Place): boolean =>
 /** Maximum number of positions per answer. */
 const most = 2048
 
-/** Adds a position. */
+/**
+ * Adds a position.
+ *
+ * @internal
+ */
 export const withPlace = (places: ReadonlyArray<Place>, place: Place): ReadonlyArray<Place> => {
   if (places.length >= most) throw unreadable("the response has too many items")
   return [...places, place]
