@@ -75,8 +75,8 @@ const limitsOf = (requestMillis: number): Http.ServerOptions => ({
 })
 
 /**
- * Reports text frames as bytes, as they arrived: decoding a large frame takes long, so it is done in steps. Emits `close`
- * in its turn.
+ * Reports text frames as bytes, as they arrived: decoding a large frame takes long, so it is done in steps. Answers the
+ * client's close frame and emits `close` in its turn, because a client may close hundreds at once.
  */
 class BytesWebSocket extends NodeWS.WebSocket {
   override emit(event: string | symbol, ...values: ReadonlyArray<unknown>): boolean {
@@ -84,6 +84,10 @@ class BytesWebSocket extends NodeWS.WebSocket {
     if (event !== "close") return super.emit(event, ...values)
     Entrance.stop(() => super.emit(event, ...values))
     return true
+  }
+
+  override close(...reason: [code?: number, data?: string | Buffer]): void {
+    Entrance.stop(() => super.close(...reason))
   }
 }
 

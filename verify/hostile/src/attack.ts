@@ -65,7 +65,11 @@ const quantile = (millis: ReadonlyArray<number>, q: number): number =>
 
 const rounded = (value: number): number => Math.round(value * 10) / 10
 
-const server = fork(file("target.ts"), { execArgv: ["--conditions=@divisi/source"] })
+/** As in `divisi serve`, the young generation of the heap does not grow. */
+const garbage = new URL("../../../packages/cli/bin/garbage.js", import.meta.url).href
+const server = fork(file("target.ts"), ["serve"], {
+  execArgv: ["--conditions=@divisi/source", `--import=${garbage}`]
+})
 const [{ port }] = (await once(server, "message")) as [{ readonly port: number }]
 
 /** The largest delay of the server's event loop, and the largest CPU time of one turn, since they were last read. */
