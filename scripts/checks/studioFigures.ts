@@ -44,7 +44,7 @@ const usedMegabytes = async (session: CDPSession): Promise<number> => {
 }
 
 /** Returns the CPU times of the main threads' tasks, in milliseconds. */
-const tasksIn = (trace: Buffer): ReadonlyArray<number> => {
+export const tasksIn = (trace: Buffer): ReadonlyArray<number> => {
   const { traceEvents } = JSON.parse(trace.toString("utf8")) as { readonly traceEvents: ReadonlyArray<TraceEvent> }
   const threads = new Set(
     traceEvents.flatMap(({ args, name, pid, tid }) =>

@@ -1,7 +1,7 @@
 /**
  * Checks the studio of a real `divisi serve` in a real browser. By clicking, a plan is approved, five steps are
- * followed one by one over an unreliable connection, the answer is rated, steps are forked with another worker or plan
- * and in a nested run, a tool call is answered, and a run is cancelled.
+ * followed one by one over an unreliable connection, the answer is rated, the run is exported, steps are forked with
+ * another worker, plan, answer or policy and in a nested run, a tool call is answered, and a run is cancelled.
  */
 import { spawn } from "node:child_process"
 import fs from "node:fs"
@@ -151,6 +151,24 @@ const forkNested = async (page: Page, folder: string): Promise<void> => {
   }
 }
 
+/** Exports the displayed run, and opens the file without a server. */
+const exported = async (page: Page, folder: string, shows: string): Promise<void> => {
+  const downloading = page.waitForEvent("download")
+  await click(page, "Export")
+  const download = await downloading
+  const file = path.join(folder, download.suggestedFilename())
+  await download.saveAs(file)
+  const alone = await page.context().newPage()
+  const requested: Array<string> = []
+  alone.on("request", (request) => requested.push(request.url()))
+  await alone.goto(`file://${file}`)
+  await alone.getByText(shows).first().waitFor()
+  const others = requested.filter((url) => !url.startsWith(`file://${file}`) && !url.startsWith("data:"))
+  if (others.length > 0) throw new Error(`The exported page requests ${others[0]}.`)
+  if (await alone.evaluate(() => "broken" in globalThis)) throw new Error("The exported page ran a text as a script.")
+  await alone.close()
+}
+
 /** Performs all actions. `look` checks the page in its current state. Throws the first failure. */
 export const steer = async (
   browser: Browser,
@@ -194,6 +212,7 @@ export const steer = async (
     await page.getByText("omega has spoken").first().waitFor()
     await click(page, "Yes")
     await page.getByText("Rating stored").waitFor()
+    await exported(page, folder, "omega has spoken")
 
     await page.getByRole("button", { name: /^Step 3, delta/ }).click()
     await click(page, /^Fork from step/)
@@ -222,6 +241,19 @@ export const steer = async (
     await click(page, "Fork and run")
     await node(page, 0, "gamma", "Running")
     for (const id of ["gamma", "beta", "gamma", "alpha", "omega"]) await gate.open(id)
+    await node(page, 4, "omega", "Answered")
+
+    // The answer of a step is given, and another policy plans later rounds.
+    await page.getByRole("button", { name: /^Step 3, alpha/ }).click()
+    await click(page, /^Fork from step/)
+    await click(page, "Give its answer")
+    await page.locator("textarea[name=answer]").fill("given by hand")
+    await page.locator("select[name=policy]").selectOption("lexical")
+    await page.getByText("Price: at least").waitFor()
+    await click(page, "Fork and run")
+    await page.getByText("Forked from step 3").waitFor()
+    await gate.open("omega")
+    await node(page, 3, "alpha", "Supplied by the caller")
     await node(page, 4, "omega", "Answered")
 
     const tools = [{ type: "function", function: { name: "refund", parameters: { type: "object" } } }]

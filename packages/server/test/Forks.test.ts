@@ -43,7 +43,10 @@ describe("POST /v1/runs/{id}/fork", () => {
       assert.strictEqual(owner, "Bearer none")
       assert.deepStrictEqual(transcript.forkOf, { runId: id, round: 0, step: 1 })
       assert.strictEqual(transcript.spend.calls, 1)
-      assert.lengthOf((await get(`${url}/runs`)).data, 2)
+      const { data } = await get(`${url}/runs`)
+      assert.lengthOf(data, 2)
+      const forks = Object.fromEntries(data.map((run: { id: string; fork_of?: string }) => [run.id, run.fork_of]))
+      assert.deepStrictEqual(forks, { [id!]: undefined, [forked.run!]: id })
     })
   })
 

@@ -7,6 +7,7 @@ import fs from "node:fs"
 import path from "node:path"
 import zlib from "node:zlib"
 import { type BuildOptions, build, type Plugin } from "esbuild"
+import { element } from "../src/run/ExportedPage.ts"
 
 const source = path.join(import.meta.dirname, "../src/app")
 
@@ -112,6 +113,42 @@ export const bundleExport = async (): Promise<Uint8Array> =>
     })
   )[0]![1]
 
+const hashOf = (contents: string | Uint8Array): string =>
+  `'sha256-${crypto.createHash("sha256").update(contents).digest("base64")}'`
+
+/** Returns the document of an exported page without data, with a content security policy and its scripts. */
+const exportedDocument = (document: string, source: string, style: string, scripts: string): string => {
+  const policy = `default-src 'none'; script-src ${source}; style-src ${style}; base-uri 'none'; form-action 'none'`
+  const replace = (page: string, pattern: string, by: string) => {
+    if (!page.includes(pattern)) throw new Error(`index.html has no ${pattern}`)
+    return page.split(pattern).join(by)
+  }
+  let page = replace(
+    document,
+    '<meta charset="utf-8">',
+    `<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="${policy}">`
+  )
+  page = replace(page, '<link rel="icon" href="icon.svg" type="image/svg+xml">\n', "")
+  page = replace(page, '<script src="studio.js" type="module"></script>\n', "")
+  return replace(page, "</body>", `${element}\n${scripts}\n</body>`)
+}
+
+/** Returns the files for exported pages: a script, and the documents of a folder and of a single file. */
+const bundleExported = async (style: string): Promise<ReadonlyArray<readonly [string, string]>> => {
+  const document = Buffer.from(await documentOf()).toString("utf8")
+  // The bundle is trusted code, so only a closing tag in one of its strings could end the script element.
+  const script = Buffer.from(await bundleExport())
+    .toString("utf8")
+    .replaceAll("</script", "<\\/script")
+  const own = "'self' file:"
+  const inline = exportedDocument(document, hashOf(script), hashOf(style), `<script>${script}</script>`)
+  return [
+    ["exported.js", script],
+    ["export.html", inline.split('<link rel="stylesheet" href="studio.css">').join(`<style>${style}</style>`)],
+    ["folder.html", exportedDocument(document, own, own, '<script src="studio.js"></script>')]
+  ]
+}
+
 /** Writes the files of the page into a folder, and removes those of earlier builds. */
 export const buildApp = async (folder: string): Promise<void> => {
   const files = await bundleApp()
@@ -125,10 +162,13 @@ export const buildApp = async (folder: string): Promise<void> => {
     fs.writeFileSync(partial, contents)
     fs.renameSync(partial, path.join(folder, name))
   }
-  for (const [name, contents] of files) {
-    write(name, contents)
+  const exported = await bundleExported(Buffer.from(files.get("studio.css")!).toString("utf8"))
+  const inFolders = new Map(exported.map(([name, text]) => [name, Buffer.from(text)] as const))
+  // The page fetches the document of a single file to export a run.
+  const fetched = [["export.html", inFolders.get("export.html")!] as const]
+  for (const [name, contents] of [...files, ...fetched]) {
     write(`${name}.gz`, zlib.gzipSync(contents, { level: 9 }))
     write(`${name}.br`, zlib.brotliCompressSync(contents))
   }
-  write("exported.js", await bundleExport())
+  for (const [name, contents] of [...files, ...inFolders]) write(name, contents)
 }

@@ -17,7 +17,7 @@ const types: Readonly<Record<string, string>> = {
 }
 
 /** Names of the served files, by kind. The content of `page-HASH.js` never changes. */
-const served = /^(?:index\.html|studio\.(?:js|css)|icon\.svg|page-[A-Z0-9]{1,16}\.js)$/
+const served = /^(?:(?:index|export)\.html|studio\.(?:js|css)|icon\.svg|page-[A-Z0-9]{1,16}\.js)$/
 
 /**
  * The content security policy: resources only from the page's own server, no inline scripts or styles, and no framing
@@ -63,7 +63,7 @@ export const folder: string = fileURLToPath(new URL("../dist/app/", import.meta.
  *
  * @internal
  */
-export const textOf = (name: "index.html" | "exported.js" | "studio.css"): string => {
+export const textOf = (name: "export.html" | "folder.html" | "exported.js" | "studio.css"): string => {
   try {
     return fs.readFileSync(`${folder}${name}`, "utf8")
   } catch {

@@ -10,7 +10,6 @@ import http from "node:http"
 import type { AddressInfo } from "node:net"
 import { type RunEvent, Options as Tables, type Transcript } from "@divisi/core"
 import * as Assets from "./Assets.ts"
-import * as Export from "./Export.ts"
 import type { Summary } from "./run/Summary.ts"
 import * as Sessions from "./session/Session.ts"
 
@@ -200,18 +199,6 @@ const costs = async (source: Source): Promise<Sessions.Opened | null> => {
   return runs.length === 0 ? null : Sessions.open({ title, runs, unreadable: listed.length - runs.length })
 }
 
-const exported = async (source: Source, id: string, response: http.ServerResponse) => {
-  const run = await source.read(id)
-  if (run === undefined) return unknown(response, id)
-  response.writeHead(200, {
-    ...Assets.securityHeaders,
-    "content-type": "text/html; charset=utf-8",
-    "content-disposition": "attachment; filename=run.html",
-    "cache-control": "no-store"
-  })
-  response.end(Export.onePage([run]))
-}
-
 const asset = (path: string, request: http.IncomingMessage, response: http.ServerResponse) => {
   const found = Assets.respond(path, String(request.headers["accept-encoding"] ?? ""))
   if (found === undefined) return send(response, 404, errorBody("not_found_error", "Page not found."))
@@ -236,7 +223,6 @@ const answer = async (
   if (kind === "runs" && names.length === 1) return list(page, url, response)
   if (kind === "runs" && id !== undefined && names.length === 2) return one(source, id, response)
   if (kind === "runs" && id !== undefined && part === "events") return follow(source, id, url, request, response)
-  if (kind === "studio" && id === "export" && part !== undefined) return exported(source, part, response)
   if (url.pathname === `/${Sessions.path}`) return send(response, 200, JSON.stringify(await costs(source)))
   const more = await route?.(url)
   if (more !== undefined) return send(response, 200, JSON.stringify(more))
@@ -267,7 +253,7 @@ export const listen = async (options: Options): Promise<StudioServer> => {
   if (!isLoopback(host.includes(":") ? `[${host}]` : host)) {
     throw new Error(`The studio of a folder has no keys, so it listens on this machine only, not on ${host}.`)
   }
-  Assets.textOf("index.html")
+  Assets.textOf("export.html")
   const page = pager(options.source)
   const server = http.createServer((request, response) => {
     answer(options, page, request, response).catch((error: unknown) => {

@@ -134,7 +134,14 @@ describe("the server of a folder", () => {
       const { headers, status } = await ask(`${server.url}${part}`)
       expect([status, headers["cache-control"]]).toEqual([200, "max-age=31536000, immutable"])
     }
-    for (const name of ["page-NONE.js", "exported.js", "studio.js.br", "page-../index.html", "__proto__"])
+    for (const name of [
+      "page-NONE.js",
+      "exported.js",
+      "folder.html",
+      "studio.js.br",
+      "page-../index.html",
+      "__proto__"
+    ])
       expect((await ask(`${server.url}${name}`)).status).toBe(404)
   })
 
@@ -258,11 +265,12 @@ describe("exported pages", () => {
     expect(page).not.toContain("<img src=x")
     expect(page).not.toMatch(/(src|href)="(?!#)/)
     expect(page).toContain("default-src 'none'; script-src 'sha256-")
+    expect(Export.again(page)).toBe(page)
   })
 
-  it("are four files as a folder", async () => {
+  it("are three files as a folder", async () => {
     const transcript = await suspended()
     const files = Export.folder([{ summary: Summary.fromTranscript(transcript), transcript }])
-    expect([...files.keys()]).toEqual(["index.html", "studio.js", "studio.css", "data.js"])
+    expect([...files.keys()]).toEqual(["index.html", "studio.js", "studio.css"])
   })
 })

@@ -12,8 +12,8 @@ const hostile = `</script></style></title><!--<script><img src=x onerror="alert(
 /** The data of a page, as its script reads it. */
 // biome-ignore lint/suspicious/noExplicitAny: the test reads all of it.
 const dataOf = (page: string): Record<string, any> => {
-  const script = /<script>globalThis\.divisiStudio=JSON\.parse\((".*")\)<\/script>/.exec(page)![1]!
-  return JSON.parse(JSON.parse(script)).data
+  const [, text] = /<script type="application\/json" id="divisi-data">(.*?)<\/script>/.exec(page)!
+  return JSON.parse(text!).data
 }
 
 const sample = (policy: string, task: string, score: number | undefined, more: Partial<Evaluations.Sample> = {}) =>

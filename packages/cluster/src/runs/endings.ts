@@ -7,16 +7,17 @@ import * as Effect from "effect/Effect"
 /** Writes the end of a run. */
 const end = Effect.fnUntraced(function* (
   journal: Journal.Journal,
-  { caller, calls, costUsd, policy, question, request, run, startedAt, workers }: Journal.Summary,
+  known: Journal.Summary,
   { epoch, length }: Journal.Claim,
   ending: { readonly ending: "failed" | "interrupted"; readonly detail?: string }
 ): Effect.fn.Return<void, Journal.JournalError> {
   const at = yield* Clock.currentTimeMillis
+  const { calls, costUsd, run, startedAt } = known
   yield* journal.append({
     run,
     epoch,
     seq: length,
-    head: { question, policy, workers, startedAt, costUsd, calls, caller, request, ending: ending.ending },
+    head: { ...Journal.headOf(known), waitsFor: undefined, ending: ending.ending },
     entries: [
       {
         type: "event",

@@ -22,7 +22,8 @@ const fields: { readonly [Name in keyof Head]-?: (value: unknown) => boolean } =
   calls: isNumber,
   waitsFor: isAbsentOr(isTexts),
   caller: isAbsentOr(isText),
-  request: isAbsentOr(isText)
+  request: isAbsentOr(isText),
+  forkOf: isAbsentOr(isText)
 }
 
 const placeholder: Head = { question: "", policy: "", workers: [], startedAt: 0, costUsd: 0, calls: 0 }

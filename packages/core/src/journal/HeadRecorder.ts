@@ -56,7 +56,7 @@ export const heading = () => {
   /** Pending calls by step, excluding steps that wait for a nested run. */
   const waiting = new Map<string, Map<string, string>>()
   const delegating = new Set<string>()
-  const begin = ({ at, policy, pool, task }: Of<"run-started">) => {
+  const begin = ({ at, forkOf, policy, pool, task }: Of<"run-started">) => {
     const { owner, request } = task.metadata ?? {}
     head = {
       question: question(task).slice(0, mostShown),
@@ -67,7 +67,8 @@ export const heading = () => {
       isPlay: isAllPlay(pool) || undefined,
       calls,
       caller: typeof owner === "string" ? owner : undefined,
-      request: typeof request === "string" ? request : undefined
+      request: typeof request === "string" ? request : undefined,
+      forkOf: forkOf?.runId
     }
   }
   const takeEvent = (event: RunEvent, run: string) => {

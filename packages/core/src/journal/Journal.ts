@@ -126,6 +126,8 @@ export interface Head {
   readonly caller?: string | undefined
   /** Id of the request that the run belongs to: `metadata.request` of its task, if it is a string. */
   readonly request?: string | undefined
+  /** Id of the run that this run was forked from. */
+  readonly forkOf?: string | undefined
 }
 
 /** A run as listed by a journal. */
@@ -150,6 +152,27 @@ export interface Summary extends Head {
    */
   readonly isOwnerUnconfirmed?: true | undefined
 }
+
+/**
+ * Returns the head of a listed run.
+ *
+ * @internal
+ */
+export const headOf = (run: Summary): Head => ({
+  question: run.question,
+  policy: run.policy,
+  workers: run.workers,
+  startedAt: run.startedAt,
+  ending: run.ending,
+  costUsd: run.costUsd,
+  isPlay: run.isPlay,
+  isUnpriced: run.isUnpriced,
+  calls: run.calls,
+  waitsFor: run.waitsFor,
+  caller: run.caller,
+  request: run.request,
+  forkOf: run.forkOf
+})
 
 /** Filters for listing runs. By default, all runs are returned. */
 export interface Query {
@@ -346,6 +369,8 @@ export interface Listed {
   readonly owner: string | null
   /** Descriptions of the pending tool calls. */
   readonly waits_for: ReadonlyArray<string>
+  /** Id of the run that this run was forked from. */
+  readonly fork_of?: string
   /** Set if the run's list entry cannot be read: the reason. The transcript may still be intact. */
   readonly damaged?: string
 }
@@ -366,6 +391,7 @@ export const listed = (run: Summary): Listed => ({
   calls: run.calls,
   owner: run.caller ?? null,
   waits_for: run.waitsFor ?? [],
+  ...(run.forkOf !== undefined && { fork_of: run.forkOf }),
   ...(run.damaged !== undefined && { damaged: run.damaged })
 })
 

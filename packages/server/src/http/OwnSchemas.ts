@@ -69,6 +69,8 @@ const fields = {
   owner: Schema.NullOr(Schema.String),
   /** Descriptions of the pending tool calls. */
   waits_for: Schema.Array(Schema.String),
+  /** Id of the run that this run was forked from. */
+  fork_of: Schema.optionalKey(Schema.String),
   /** Set if the run's list entry cannot be read: the reason. The transcript may still be intact. */
   damaged: Schema.optionalKey(Schema.String)
 }

@@ -1,6 +1,7 @@
 /** Loads data that does not change while it is displayed, from a server or from an exported page. */
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
+import { periodically } from "./Periodic.ts"
 import { readData } from "./Source.ts"
 
 /** The state of a request: loading, loaded, or failed. */
@@ -29,15 +30,10 @@ export const useData = <A>(path: string, everyMillis?: number): Loaded<A> => {
         }
       )
     void read()
-    const timer =
-      everyMillis === undefined
-        ? undefined
-        : setInterval(() => {
-            if (!document.hidden) void read()
-          }, everyMillis)
+    const stop = everyMillis === undefined ? undefined : periodically(everyMillis, read)
     return () => {
       abort.abort()
-      clearInterval(timer)
+      stop?.()
     }
   }, [path, attempt.value])
   const retry = () => {

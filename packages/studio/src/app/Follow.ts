@@ -4,7 +4,8 @@
 
 import { type RunEvent, type Transcript, Transcript as Transcripts } from "@divisi/core"
 import * as Format from "../run/Format.ts"
-import { ask, isRefusal } from "./Source.ts"
+import type { Summary } from "../run/Summary.ts"
+import { ask, askJson, exportedRun, isExported, isRefusal, type Run } from "./Source.ts"
 
 /** Parses a stream of server-sent events into ids and data. */
 export async function* eventsIn(
@@ -35,6 +36,33 @@ export async function* eventsIn(
       }
     }
   }
+}
+
+/** Whether the run will not change unless it is resumed. If so, it is not followed. */
+export const isOver = (state: string): boolean => !["running", "waiting", "suspended", "stopped"].includes(state)
+
+/** Returns the transcript of a run that has ended from its events. */
+const fromEvents = async (id: string, signal: AbortSignal): Promise<Transcript.Transcript | undefined> => {
+  const recorder = Transcripts.recorder()
+  const response = await ask(`v1/runs/${Format.segment(id)}/events`, { signal })
+  for await (const { data } of eventsIn(response.body!)) recorder.listener(JSON.parse(data) as RunEvent.RunEvent)
+  return recorder.transcript()
+}
+
+/**
+ * Loads a run. A server's response includes only the first items of each step, so a run that has ended and has more of
+ * them is loaded from its events. All other runs are followed.
+ */
+export const readRun = async (id: string, signal: AbortSignal): Promise<Run> => {
+  if (isExported()) return exportedRun(id)
+  const { more_items, transcript, ...summary } = (await askJson(`v1/runs/${Format.segment(id)}`, {
+    signal
+  })) as Summary & {
+    readonly transcript?: Transcript.Transcript
+    readonly more_items?: ReadonlyArray<unknown>
+  }
+  const isPartial = more_items !== undefined && isOver(summary.state)
+  return { summary, transcript: isPartial ? await fromEvents(id, signal) : transcript }
 }
 
 /** State of the connection to a run. */

@@ -18,6 +18,9 @@ const changes = { worker: "Run it again", answer: "Give its answer", plan: "Edit
 
 type Change = keyof typeof changes
 
+/** Maximum number of characters in the field for an answer. */
+const maxAnswer = 100_000
+
 interface Props {
   readonly run: string
   /** Path of the nested run that is displayed, such as `0.2/`; empty for the run itself. */
@@ -129,10 +132,18 @@ export const ForkForm = ({ item, onClose, round, run, step, transcript, within }
           <PlanEditor transcript={transcript} round={round} refusal={error.value} />
         </>
       ) : (
-        <label>
-          Answer of the step
-          <textarea name="answer" rows={6} required defaultValue={own?.text.slice(0, 100_000) ?? ""} />
-        </label>
+        <>
+          {(own?.text.length ?? 0) > maxAnswer && (
+            <p class="notice warn">
+              The field has the first {Format.whole(maxAnswer)} of {Format.whole(own!.text.length)} characters. The rest
+              is not part of the new answer.
+            </p>
+          )}
+          <label>
+            Answer of the step
+            <textarea name="answer" rows={6} required defaultValue={own?.text.slice(0, maxAnswer) ?? ""} />
+          </label>
+        </>
       )}
       {(offer.value?.policies.length ?? 0) > 0 && (
         <label>

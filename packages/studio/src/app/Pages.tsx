@@ -46,7 +46,7 @@ export const pages: ReadonlyArray<Page> = [
     icon: "compare",
     letter: "c",
     isShown: mayHaveRuns,
-    render: () => <ComparePage />
+    render: (_, retry) => <ComparePage retry={retry} />
   },
   {
     path: "evaluations",

@@ -6,13 +6,14 @@
 import { Message, type Transcript, Transcript as Transcripts } from "@divisi/core"
 import { useSignal } from "@preact/signals"
 import { useEffect, useLayoutEffect, useMemo } from "preact/hooks"
+import * as ExportedPage from "../run/ExportedPage.ts"
 import * as Format from "../run/Format.ts"
 import { fromTranscript } from "../run/Summary.ts"
 import * as Waterfalls from "../run/Waterfall.ts"
 import { Alone } from "./Alone.tsx"
 import { announce } from "./Announcer.tsx"
 import { Approval } from "./Approval.tsx"
-import { type Connection, followRun, pause } from "./Follow.ts"
+import { type Connection, followRun, isOver, pause, readRun } from "./Follow.ts"
 import { ForkForm } from "./ForkForm.tsx"
 import { Mark, State } from "./Icons.tsx"
 import { keys } from "./Keys.ts"
@@ -25,7 +26,7 @@ import { href, place, setQuery } from "./Router.ts"
 import { refreshRuns, runs } from "./RunList.ts"
 import { Scrubber } from "./Scrubber.tsx"
 import { SendingError, useSending } from "./Sending.tsx"
-import { ask, isExported, isMounted, isRefusal, type Run, readRun, SourceError } from "./Source.ts"
+import { ask, isExported, isMounted, isRefusal, type Run, SourceError } from "./Source.ts"
 import { cancel, canSteer, resume } from "./Steering.ts"
 import { StepPane } from "./StepPane.tsx"
 import { costOf } from "./Steps.ts"
@@ -67,9 +68,6 @@ const Origin = ({
   )
 }
 
-/** Whether the run will not change unless it is resumed. If so, it is not followed. */
-const isOver = (state: string): boolean => !["running", "waiting", "suspended", "stopped"].includes(state)
-
 /** Returns the state of an unfinished run. Pending calls suspend the run once no step is running. */
 const openState = (transcript: Transcript.Transcript, listed: string): string => {
   const isRunning = transcript.rounds.at(-1)?.steps.some(({ state }) => state === "running") === true
@@ -106,10 +104,11 @@ const dearestText = ({ rows }: Waterfalls.Waterfall, runCost: number): ReadonlyA
   return [`${Math.round((100 * dearest.usd) / runCost)}\u00a0% in step ${name}`]
 }
 
-/** Offers a single-file export of this run for download. */
-const exportPage = async (id: string) => {
-  const response = await ask(`v1/studio/export/${Format.segment(id)}`)
-  save(`run-${id}.html`, await response.blob())
+/** Offers a single-file export of this run for download, in the state in which it is displayed. */
+const exportPage = async (run: ExportedPage.ExportedRun) => {
+  const template = await (await ask(isMounted() ? "studio/export.html" : "export.html")).text()
+  const page = ExportedPage.fill(template, ExportedPage.dataOf([run]))
+  save(`run-${Format.fileName(run.transcript.runId)}.html`, new Blob([page], { type: "text/html" }))
 }
 
 const save = (name: string, blob: Blob) => {
@@ -259,12 +258,8 @@ const View = ({
             {copied.value ? "Copied" : "Link"}
           </Action>
         )}
-        {!isExported() && !isMounted() && (
-          <Action
-            icon="export"
-            kind="quiet"
-            onClick={() => void exportPage(summary.id).catch((error: Error) => announce(error.message))}
-          >
+        {!isExported() && (
+          <Action icon="export" kind="quiet" onClick={() => steering.send(() => exportPage(run))}>
             Export
           </Action>
         )}

@@ -1,8 +1,9 @@
 /** The list of runs shared by several pages. It is loaded once and then refreshed while the page is visible. */
-import { computed, signal, useSignal } from "@preact/signals"
+import { computed, signal } from "@preact/signals"
 import { useLayoutEffect } from "preact/hooks"
 import type { Summary } from "../run/Summary.ts"
-import { isExported, listRuns, newestRuns } from "./Source.ts"
+import { periodically } from "./Periodic.ts"
+import { isExported, listRuns, listsAll, maxNewest, newestRuns } from "./Source.ts"
 
 /** The runs, newest first; `undefined` until the first page of the list is loaded. */
 export const runs = signal<ReadonlyArray<Summary> | undefined>(undefined)
@@ -60,28 +61,39 @@ const totalsOf = (list: ReadonlyArray<Summary>): Totals => {
 
 export const totals = computed(() => totalsOf(runs.value ?? []))
 
-/** Merges the newest runs into the list. Returns the same array if nothing has changed. */
-const merged = (known: ReadonlyArray<Summary>, newest: ReadonlyArray<Summary>): ReadonlyArray<Summary> => {
-  const before = new Map(known.slice(0, 2 * newest.length).map((run) => [run.id, JSON.stringify(run)]))
-  const changed = new Map(newest.flatMap((run) => (before.get(run.id) === JSON.stringify(run) ? [] : [[run.id, run]])))
-  if (changed.size === 0) return known
-  const rest = known.map((run) => {
-    const next = changed.get(run.id)
-    changed.delete(run.id)
-    return next ?? run
+/**
+ * Merges the newest runs into the list, without those that no longer exist. Returns the same array if nothing has
+ * changed, and `undefined` if runs between both lists are unknown.
+ */
+const merged = (known: ReadonlyArray<Summary>, newest: ReadonlyArray<Summary>): ReadonlyArray<Summary> | undefined => {
+  const fresh = new Map(newest.map((run) => [run.id, run]))
+  const isWhole = newest.length < maxNewest
+  const end = isWhole ? known.length : known.findIndex(({ id }) => id === newest.at(-1)?.id) + 1
+  if (end === 0 && !isWhole) return undefined
+  const rest = known.flatMap((run, at) => {
+    const next = fresh.get(run.id)
+    fresh.delete(run.id)
+    if (next === undefined) return at < end ? [] : run
+    return JSON.stringify(next) === JSON.stringify(run) ? run : next
   })
-  return [...changed.values(), ...rest]
+  const all = [...fresh.values(), ...rest]
+  return all.length === known.length && all.every((run, at) => run === known[at]) ? known : all
 }
+
+/** Changed to load the whole list again. */
+const attempt = signal(0)
 
 /** Loads the newest runs immediately, e.g. after one of them was changed. */
 export const refreshRuns = async (signal: AbortSignal = new AbortController().signal): Promise<void> => {
-  const newest = await newestRuns(signal)
-  runs.value = merged(runs.peek() ?? [], newest)
+  const scope = listsAll()
+  const list = merged(runs.peek() ?? [], await newestRuns(signal))
+  // A key that has lost the right to the runs of others no longer shows them.
+  if (list === undefined || listsAll() !== scope) attempt.value += 1
+  else runs.value = list
 }
 
 /** Loads the list, and then refreshes the newest runs every two seconds while the page is visible. */
 export const useRuns = (): (() => void) => {
-  const attempt = useSignal(0)
   // Effects run only after the first paint, so the request is started earlier.
   useLayoutEffect(() => {
     const abort = new AbortController()
@@ -101,19 +113,19 @@ export const useRuns = (): (() => void) => {
         fail(cause)
       }
     )
-    const timer = setInterval(() => {
-      if (document.hidden || state === "reading" || isExported()) return
+    const stop = periodically(2_000, async () => {
+      if (state === "reading" || isExported()) return
       // A list that was only partially loaded is loaded again.
       if (state === "failed" && runs.peek() !== undefined) {
         attempt.value += 1
         return
       }
-      refreshRuns(abort.signal).then(() => {
+      await refreshRuns(abort.signal).then(() => {
         error.value = undefined
       }, fail)
-    }, 2_000)
+    })
     return () => {
-      clearInterval(timer)
+      stop()
       abort.abort()
     }
   }, [attempt.value])

@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 /** The page with the list of runs: updated live, with search, filters, sorting, and virtualized rows. */
 import { computed, signal, useSignal } from "@preact/signals"
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import * as Format from "../run/Format.ts"
 import type { Bar, Summary } from "../run/Summary.ts"
 import { Icon, lookOf, Mark } from "./Icons.tsx"
@@ -41,8 +41,8 @@ const millisOf = (run: Summary, now: number): number =>
 const urgency = (run: Summary): number =>
   isRunning(run) ? 3 : isWaiting(run) ? 2 : run.state === "failed" || run.state === "damaged" ? 1 : 0
 
-const has = ({ id, policy, question, workers }: Summary, words: string): boolean =>
-  `${question ?? ""}\n${policy}\n${workers.join("\n")}\n${id}`.toLowerCase().includes(words)
+const has = ({ fork_of = "", id, policy, question, workers }: Summary, words: string): boolean =>
+  `${question ?? ""}\n${policy}\n${workers.join("\n")}\n${id}\n${fork_of}`.toLowerCase().includes(words)
 
 const shown = computed(() => {
   const words = search.value.trim().toLowerCase()
@@ -136,6 +136,12 @@ const Row = ({
         </button>
       </span>
       <span role="cell" class="c-question">
+        {run.fork_of !== undefined && (
+          <span class="fork" title={`Fork of ${Format.runId(run.fork_of)}`}>
+            <Icon name="fork" size={13} />
+            <span class="unseen">Fork of {Format.runId(run.fork_of)}: </span>
+          </span>
+        )}
         <a class="whole" href={href(["runs", run.id])} tabIndex={isSelected ? 0 : -1}>
           {question === "" ? "(no text)" : question}
         </a>
@@ -205,23 +211,39 @@ const List = () => {
   const holder = useRef<HTMLDivElement>(null)
   const top = useSignal(0)
   const height = useSignal(800)
-  const selected = useSignal(0)
+  /** Id of the selected run, so that new runs do not move the selection. By default, the first run is selected. */
+  const selected = useSignal<string | undefined>(undefined)
+  const hasFocus = useRef(false)
   const now = useSignal(Date.now())
   const list = shown.value
+  const selectedIn = (list: ReadonlyArray<Summary>): number =>
+    Math.max(
+      0,
+      list.findIndex(({ id }) => id === selected.peek())
+    )
+  // A focused row that is no longer rendered passes the focus to the list.
+  useLayoutEffect(() => {
+    if (hasFocus.current && document.activeElement === document.body) holder.current?.focus({ preventScroll: true })
+  })
   useEffect(() => {
     const timer = setInterval(() => (now.value = Date.now()), 1_000)
     const observer = new ResizeObserver(([entry]) => {
       height.value = entry?.contentRect.height ?? 800
     })
     if (holder.current !== null) observer.observe(holder.current)
+    const hear = ({ target }: Event) => {
+      hasFocus.current = holder.current?.contains(target as Node) === true
+    }
+    for (const name of ["focusin", "pointerdown"]) document.addEventListener(name, hear)
     return () => {
       clearInterval(timer)
       observer.disconnect()
+      for (const name of ["focusin", "pointerdown"]) document.removeEventListener(name, hear)
     }
   }, [])
   const move = (by: number) => {
-    const next = Math.min(shown.peek().length - 1, Math.max(0, selected.peek() + by))
-    selected.value = next
+    const next = Math.min(shown.peek().length - 1, Math.max(0, selectedIn(shown.peek()) + by))
+    selected.value = shown.peek()[next]?.id
     const element = holder.current
     if (element === null) return
     const at = next * rowHeight()
@@ -237,18 +259,19 @@ const List = () => {
         ArrowDown: () => move(1),
         ArrowUp: () => move(-1),
         x: () => {
-          const run = shown.peek()[selected.peek()]
+          const run = shown.peek()[selectedIn(shown.peek())]
           if (run !== undefined) pick(run.id)
         },
         c: compare,
         Enter: () => {
-          const run = shown.peek()[selected.peek()]
+          const run = shown.peek()[selectedIn(shown.peek())]
           if (run !== undefined) go(href(["runs", run.id]))
         }
       }),
     []
   )
   const row = rowHeight()
+  const at = selected.value === undefined ? 0 : selectedIn(list)
   const first = Math.max(0, Math.floor(top.value / row) - 8)
   const last = Math.min(list.length, Math.ceil((top.value + height.value) / row) + 8)
   return (
@@ -303,13 +326,7 @@ const List = () => {
             ref={(element) => element?.style.setProperty("transform", `translateY(${first * row}px)`)}
           >
             {list.slice(first, last).map((run, index) => (
-              <Row
-                key={run.id}
-                run={run}
-                index={first + index}
-                isSelected={selected.value === first + index}
-                now={now.value}
-              />
+              <Row key={run.id} run={run} index={first + index} isSelected={at === first + index} now={now.value} />
             ))}
           </div>
         </div>

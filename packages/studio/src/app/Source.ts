@@ -2,6 +2,7 @@
 
 import type { Transcript } from "@divisi/core"
 import { signal } from "@preact/signals"
+import * as ExportedPage from "../run/ExportedPage.ts"
 import * as Format from "../run/Format.ts"
 import type { Summary } from "../run/Summary.ts"
 
@@ -25,42 +26,25 @@ export interface Run {
 }
 
 /** The data of an exported page. */
-interface Embedded {
-  readonly runs: ReadonlyArray<Summary>
-  readonly transcripts: Readonly<Record<string, Transcript.Transcript>>
-}
-
-interface Exported {
-  runs?: ReadonlyArray<Summary>
-  /** Additional data, keyed by API path. */
-  data?: Readonly<Record<string, unknown>>
-  transcripts: Record<string, Transcript.Transcript>
-}
-
-declare global {
-  var divisiStudio: Exported | undefined
-}
-
-const embedded = (): Embedded | undefined => {
-  const data = globalThis.divisiStudio
-  return data?.runs === undefined ? undefined : { runs: data.runs, transcripts: data.transcripts }
-}
+const exported = ((): ExportedPage.Exported | undefined => {
+  const element = globalThis.document?.getElementById(ExportedPage.elementId)
+  return element === null || element === undefined ? undefined : JSON.parse(element.textContent)
+})()
 
 /** Whether the app runs as an exported page without a server. */
-export const isExported = (): boolean => embedded() !== undefined
+export const isExported = (): boolean => exported !== undefined
 
 /**
  * Returns the initial path of an exported page: its only run, evaluation, training run or session, or otherwise the
  * first list.
  */
 export const firstPath = (): ReadonlyArray<string> | undefined => {
-  const data = embedded()
-  if (data === undefined) return undefined
-  const [run, ...others] = data.runs
+  if (exported === undefined) return undefined
+  const [run, ...others] = exported.runs
   if (run !== undefined) return others.length === 0 ? ["runs", run.id] : ["runs"]
   if (!mayHave("v1/evaluations") && !mayHave("v1/trainings") && mayHave("v1/costs")) return ["costs"]
   const name = mayHave("v1/evaluations") ? "evaluations" : "trainings"
-  const { data: lines = [] } = (globalThis.divisiStudio?.data?.[`v1/${name}`] ?? {}) as {
+  const { data: lines = [] } = (exported.data[`v1/${name}`] ?? {}) as {
     readonly data?: ReadonlyArray<{ readonly id: string }>
   }
   const page = name === "trainings" ? "training" : name
@@ -68,17 +52,17 @@ export const firstPath = (): ReadonlyArray<string> | undefined => {
 }
 
 /** Whether runs may be available. The exported page of an evaluation, a training run or a session contains none. */
-export const mayHaveRuns = (): boolean => embedded()?.runs.length !== 0
+export const mayHaveRuns = (): boolean => exported?.runs.length !== 0
 
 /** Whether the server or the exported page provides the data at a path. */
 export const mayHave = (path: string): boolean =>
-  isExported() ? Object.hasOwn(globalThis.divisiStudio?.data ?? {}, path) : !isMounted()
+  exported === undefined ? !isMounted() : Object.hasOwn(exported.data, path)
 
 /** Loads JSON from an API path, or from the data of an exported page. */
 export const readData = async (path: string, signal: AbortSignal): Promise<unknown> => {
-  if (!isExported()) return (await ask(path, { signal })).json()
+  if (exported === undefined) return askJson(path, { signal })
   if (!mayHave(path)) throw new SourceError(404, "This page was exported without this data.")
-  return globalThis.divisiStudio?.data?.[path]
+  return exported.data[path]
 }
 
 const keyName = "divisi-key"
@@ -129,15 +113,25 @@ export const ask = async (path: string, init: RequestInit = {}): Promise<Respons
   return response
 }
 
+/** Sends a request and parses the response. */
+export const askJson = async (path: string, init: RequestInit = {}): Promise<unknown> => {
+  const response = await ask(path, init)
+  const text = await response.text()
+  try {
+    return JSON.parse(text)
+  } catch {
+    const message = "The answer of the server cannot be read. Check that this is the address of a Divisi server."
+    throw new SourceError(response.status, message)
+  }
+}
+
 /** Sends and receives JSON. */
-export const post = async (path: string, body: unknown): Promise<unknown> => {
-  const response = await ask(path, {
+export const post = (path: string, body: unknown): Promise<unknown> =>
+  askJson(path, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body)
   })
-  return response.json()
-}
 
 interface Page {
   readonly data: ReadonlyArray<Summary>
@@ -148,25 +142,27 @@ interface Page {
 /** Maximum number of runs in the list. */
 export const maxRuns = 10_000
 
+/** Whether the list has the runs of all keys. */
+export const listsAll = (): boolean => apiKey.peek() !== "" && mayListAll
+
 /** Requests runs: those of all keys if the key has the `admin` right, or the caller's own. */
 const askRuns = async (query: string, signal: AbortSignal): Promise<Page> => {
-  if (apiKey.peek() !== "" && mayListAll) {
+  if (listsAll()) {
     try {
-      return (await (await ask(`v1/runs?${query}&owner=all`, { signal })).json()) as Page
+      return (await askJson(`v1/runs?${query}&owner=all`, { signal })) as Page
     } catch (error) {
       if (!(error instanceof SourceError && error.status === 403)) throw error
       mayListAll = false
     }
   }
-  return (await (await ask(`v1/runs?${query}`, { signal })).json()) as Page
+  return (await askJson(`v1/runs?${query}`, { signal })) as Page
 }
 
 /**
  * Loads the list page by page. Reports the runs after the first page, and again each time the list has doubled in size.
  */
 export const listRuns = async (onPage: (runs: ReadonlyArray<Summary>) => void, signal: AbortSignal): Promise<void> => {
-  const data = embedded()
-  if (data !== undefined) return onPage(data.runs)
+  if (exported !== undefined) return onPage(exported.runs)
   const runs: Array<Summary> = []
   let passedOn = 0
   let after = ""
@@ -186,24 +182,18 @@ export const listRuns = async (onPage: (runs: ReadonlyArray<Summary>) => void, s
   }
 }
 
+/** Maximum number of runs that {@link newestRuns} loads. */
+export const maxNewest = 50
+
 /** Loads the newest runs. */
 export const newestRuns = async (signal: AbortSignal): Promise<ReadonlyArray<Summary>> => {
-  const data = embedded()
-  if (data !== undefined) return data.runs
-  return (await askRuns("limit=50", signal)).data
+  if (exported !== undefined) return exported.runs
+  return (await askRuns(`limit=${maxNewest}`, signal)).data
 }
 
-/** Loads a run. */
-export const readRun = async (id: string, signal: AbortSignal): Promise<Run> => {
-  const data = embedded()
-  if (data !== undefined) {
-    const summary = data.runs.find((run) => run.id === id)
-    if (summary === undefined) throw new SourceError(404, `This page has no run ${id}.`)
-    return { summary, transcript: data.transcripts[id] }
-  }
-  const response = await ask(`v1/runs/${Format.segment(id)}`, { signal })
-  const { transcript, ...summary } = (await response.json()) as Summary & {
-    readonly transcript?: Transcript.Transcript
-  }
-  return { summary, transcript }
+/** Loads a run of an exported page. */
+export const exportedRun = (id: string): Run => {
+  const summary = exported?.runs.find((run) => run.id === id)
+  if (summary === undefined) throw new SourceError(404, `This page has no run ${id}.`)
+  return { summary, transcript: exported?.transcripts[id] }
 }

@@ -1,6 +1,6 @@
 /** Requests that control a run. They need a server and use the tab's API key. */
 import * as Format from "../run/Format.ts"
-import { ask, isExported, isMounted } from "./Source.ts"
+import { ask, askJson, isExported, isMounted } from "./Source.ts"
 
 /** Whether runs can be controlled. Folders and exported pages are read-only. */
 export const canSteer = (): boolean => isMounted() && !isExported()
@@ -76,8 +76,7 @@ export interface Offer {
 
 /** Loads what the server offers. */
 export const readOffer = async (signal: AbortSignal): Promise<Offer> => {
-  const response = await ask("v1/models", { signal })
-  const { data, divisi } = (await response.json()) as {
+  const { data, divisi } = (await askJson("v1/models", { signal })) as {
     readonly data: ReadonlyArray<{ readonly id: string }>
     readonly divisi?: Pick<Offer, "policies" | "tools">
   }

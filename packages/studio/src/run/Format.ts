@@ -102,6 +102,9 @@ export const segment = (name: string): string => encodeURIComponent(name.toWellF
 /** Returns the start of a run's id, for display. */
 export const runId = (id: string): string => id.slice(0, 12)
 
+/** Returns the start of a name, with characters that all file systems accept. */
+export const fileName = (name: string): string => name.replace(/[^A-Za-z0-9_-]+/g, "_").slice(0, 60)
+
 /** Formats the position of a step or one of its items: `0.2`, `0.2[3]`. */
 export const place = ({
   item,

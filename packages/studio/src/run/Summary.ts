@@ -46,7 +46,7 @@ const waitsFor = (transcript: Transcript.Transcript): ReadonlyArray<string> =>
 
 /** Returns the list entry of a run from its transcript. */
 export const fromTranscript = (transcript: Transcript.Transcript): Summary => {
-  const { ending, policy, pool, runId, startedAt, task } = transcript
+  const { ending, forkOf, policy, pool, runId, startedAt, task } = transcript
   const end = Transcripts.endOf(transcript)
   const spend = transcript.spend ?? Transcripts.spendSoFar(transcript)
   const question = task.messages.findLast(({ role }) => role === "user")
@@ -63,6 +63,7 @@ export const fromTranscript = (transcript: Transcript.Transcript): Summary => {
     calls: spend.calls,
     owner: typeof task.metadata?.owner === "string" ? task.metadata.owner : null,
     waits_for: waitsFor(transcript),
+    ...(forkOf !== undefined && { fork_of: forkOf.runId }),
     tokens: spend.usage.inputTokens + spend.usage.outputTokens,
     is_play: Transcripts.isAllPlay(pool),
     is_unpriced: spend.unpricedCalls > 0,

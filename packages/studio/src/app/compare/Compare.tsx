@@ -7,12 +7,13 @@ import * as Comparison from "../../run/Comparison.ts"
 import * as Format from "../../run/Format.ts"
 import { fromTranscript, type Summary } from "../../run/Summary.ts"
 import * as Waterfalls from "../../run/Waterfall.ts"
+import { readRun } from "../Follow.ts"
 import { Mark, State } from "../Icons.tsx"
 import { BarLegend, Empty, Failed, Head, Money, Skeleton, Text } from "../Parts.tsx"
 import { PlanGraph } from "../PlanGraph.tsx"
 import { go, href, place } from "../Router.ts"
-import { runs } from "../RunList.ts"
-import { readRun, SourceError } from "../Source.ts"
+import { error, runs } from "../RunList.ts"
+import { SourceError } from "../Source.ts"
 import { WaterfallChart } from "../WaterfallChart.tsx"
 
 /** Maximum number of runs to load per question. */
@@ -21,6 +22,7 @@ const maxRuns = 24
 /** Loads the transcripts of runs, preserving their order. */
 const useTranscripts = (ids: ReadonlyArray<string>) => {
   const state = useSignal<{ readonly found?: ReadonlyArray<Transcript.Transcript>; readonly error?: Error }>({})
+  const attempt = useSignal(0)
   useEffect(() => {
     const abort = new AbortController()
     state.value = {}
@@ -38,8 +40,8 @@ const useTranscripts = (ids: ReadonlyArray<string>) => {
       }
     )
     return () => abort.abort()
-  }, [ids.join("\n")])
-  return state.value
+  }, [ids.join("\n"), attempt.value])
+  return { ...state.value, retry: () => (attempt.value += 1) }
 }
 
 const RunCard = ({ letter, transcript }: { readonly letter: string; readonly transcript: Transcript.Transcript }) => (
@@ -294,17 +296,17 @@ const Two = ({ one, other }: { readonly one: Transcript.Transcript; readonly oth
 }
 
 const ComparePair = ({ a, b }: { readonly a: string; readonly b: string }) => {
-  const { error, found } = useTranscripts([a, b])
-  if (error !== undefined) return <Failed error={error} />
+  const { error, found, retry } = useTranscripts([a, b])
+  if (error !== undefined) return <Failed error={error} retry={retry} />
   if (found === undefined) return <Skeleton rows={12} />
   return <Two one={found[0]!} other={found[1]!} />
 }
 
 /** The runs of one question. */
 const Several = ({ ids }: { readonly ids: ReadonlyArray<string> }) => {
-  const { error, found } = useTranscripts(ids)
+  const { error, found, retry } = useTranscripts(ids)
   const picked = useSignal<ReadonlyArray<string>>([])
-  if (error !== undefined) return <Failed error={error} />
+  if (error !== undefined) return <Failed error={error} retry={retry} />
   if (found === undefined) return <Skeleton rows={8} />
   const rows = found
     .map((transcript) => ({ transcript, figures: Comparison.figuresOf(transcript) }))
@@ -406,8 +408,12 @@ const questionsOf = (list: ReadonlyArray<Summary>): ReadonlyArray<ReadonlyArray<
 /** Maximum number of questions to offer. */
 const maxQuestions = 200
 
-const Choice = () => {
-  if (runs.value === undefined) return <Skeleton rows={8} />
+/** The list of runs while it is being loaded. */
+const Loading = ({ isPart = false, retry }: { readonly isPart?: boolean; readonly retry: () => void }) =>
+  error.value === undefined ? <Skeleton rows={8} /> : <Failed isPart={isPart} error={error.value} retry={retry} />
+
+const Choice = ({ retry }: { readonly retry: () => void }) => {
+  if (runs.value === undefined) return <Loading isPart retry={retry} />
   const questions = questionsOf(runs.value)
   if (questions.length === 0) {
     return (
@@ -450,16 +456,16 @@ const Choice = () => {
   )
 }
 
-const QuestionRuns = ({ id }: { readonly id: string }) => {
+const QuestionRuns = ({ id, retry }: { readonly id: string; readonly retry: () => void }) => {
   const list = runs.value
-  if (list === undefined) return <Skeleton rows={8} />
+  if (list === undefined) return <Loading retry={retry} />
   const group = questionsOf(list).find((some) => some.some((run) => run.id === id))
   if (group === undefined) return <Failed error={new Error("This question does not have two runs in the list.")} />
   return <Several ids={group.slice(0, maxRuns).map(({ id }) => id)} />
 }
 
 /** Renders two runs, the runs of a question, or the questions that have several runs. */
-export const ComparePage = () => {
+export const ComparePage = ({ retry }: { readonly retry: () => void }) => {
   const { query } = place.value
   const [a, b, question] = ["a", "b", "question"].map((name) => query.get(name))
   const isChoice = !(a && b) && !question
@@ -481,7 +487,13 @@ export const ComparePage = () => {
           </a>
         )}
       </header>
-      {a && b ? <ComparePair a={a} b={b} /> : question ? <QuestionRuns id={question} /> : <Choice />}
+      {a && b ? (
+        <ComparePair a={a} b={b} />
+      ) : question ? (
+        <QuestionRuns id={question} retry={retry} />
+      ) : (
+        <Choice retry={retry} />
+      )}
     </div>
   )
 }

@@ -8,9 +8,11 @@ import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import * as Format from "../../run/Format.ts"
 import type { Summary } from "../../run/Summary.ts"
+import { readRun } from "../Follow.ts"
 import { State } from "../Icons.tsx"
 import { Failed, Head, Money, Skeleton, Stat } from "../Parts.tsx"
-import { ask, listRuns, readRun } from "../Source.ts"
+import { periodically } from "../Periodic.ts"
+import { ask, askJson, listRuns } from "../Source.ts"
 import type { Cost, Sample } from "./Operations.ts"
 import * as Operating from "./Operations.ts"
 
@@ -21,7 +23,7 @@ interface Read {
 
 const readAll = async (signal: AbortSignal): Promise<Read> => {
   const [operations, metrics] = await Promise.all([
-    ask("v1/operations", { signal }).then((response) => response.json() as Promise<Operations.State>),
+    askJson("v1/operations", { signal }) as Promise<Operations.State>,
     ask("metrics", { signal }).then((response) => response.text())
   ])
   return { operations, metrics: Operating.parseMetrics(metrics) }
@@ -59,16 +61,16 @@ const useOperations = () => {
     listRuns(take, abort.signal)
       .then(async () => {
         for (const { id } of (runs.peek() ?? []).slice(0, maxTranscripts)) {
-          const { transcript } = await readRun(id, abort.signal)
-          if (transcript !== undefined) transcripts.value = [...transcripts.peek(), transcript]
+          // A run that cannot be read is left out.
+          const run = await readRun(id, abort.signal).catch(() => undefined)
+          if (abort.signal.aborted) return
+          if (run?.transcript !== undefined) transcripts.value = [...transcripts.peek(), run.transcript]
         }
       })
       .catch(() => {})
-    const timer = setInterval(() => {
-      if (!document.hidden) void read()
-    }, everyMillis)
+    const stop = periodically(everyMillis, read)
     return () => {
-      clearInterval(timer)
+      stop()
       abort.abort()
     }
   }, [attempt.value])
