@@ -1,6 +1,7 @@
 /**
  * Checks the studio in a real browser with real runs: its size, axe violations on its pages (on a desktop with the
- * light theme and on a phone with the dark theme), and hostile text. Without a Chromium, only the size is checked.
+ * light theme and on a phone with the dark theme), hostile text, large contents, each sentence of what the pages
+ * promise, and servers that fail. Without a Chromium, only the size is checked.
  */
 import { execFile, execFileSync, spawn } from "node:child_process"
 import fs from "node:fs"
@@ -16,9 +17,11 @@ import { chromium } from "../setup/chromium.ts"
 import { root } from "../setup/workspace.mjs"
 import type { Report } from "./Report.ts"
 import { measureAll } from "./studioFigures.ts"
+import { checkList } from "./studioList.ts"
 import { describeThemes, differences, faultsOf, isWriting, missedFaults } from "./studioLook.ts"
 import { serve } from "./studioServer.ts"
 import { steer } from "./studioSteering.ts"
+import { fail, serveReader, walk } from "./studioWalk.ts"
 
 /** Maximum total size of the app in KB, compressed with gzip, both on a server and in an exported page. */
 const mostKilobytes = 120
@@ -236,12 +239,22 @@ export const check = async (): Promise<Report> => {
     { address: run("hostile.json"), shows: "[U+202E]" },
     ...records.printed.pages.map((address) => ({ address, shows: /globalThis\.broken|\[U\+202E\]/ }))
   ]
+  let sentences = 0
   try {
     for (const look of looks.filter(({ name }) => name !== undefined || !isWriting))
       problems.push(...(await judge(browser, look).catch(({ message }: Error) => [`${look.address}: ${message}`])))
     if (isWriting) return { passed: looks.length, problems }
     const look = async (page: Page, name: string) => void problems.push(...(await problemsOf(page, name)))
     problems.push(...(await figureProblems(browser).catch(({ message }: Error) => [`Figures: ${message}`])))
+    problems.push(...(await checkList(browser)).problems)
+    const reader = await serveReader(path.join(apart, "reader"))
+    try {
+      const walked = await walk(browser, reader)
+      sentences = walked.count
+      problems.push(...walked.problems, ...(await fail(browser, reader)))
+    } finally {
+      reader.stop()
+    }
     await steer(browser, folder, look).catch(({ message }: Error) => problems.push(`Steering: ${message}`))
   } finally {
     await browser.close()
@@ -250,5 +263,5 @@ export const check = async (): Promise<Report> => {
     server.stop()
     for (const place of [folder, apart]) fs.rmSync(place, { recursive: true, force: true })
   }
-  return { passed: Math.max(0, looks.length + 3 - problems.length), problems }
+  return { passed: Math.max(0, looks.length + sentences + 5 - problems.length), problems }
 }

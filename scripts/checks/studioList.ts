@@ -3,7 +3,7 @@
  * keyboard, the order, the selection while new runs arrive, and the time of the longest task of the page.
  */
 import type { Browser, Page } from "playwright-core"
-import { newestRow, rowOf } from "../../packages/studio/test/fixtures/large.ts"
+import { newestRow, rowOf } from "../../packages/studio/test/fixtures/rows.ts"
 import { tasksIn } from "./studioFigures.ts"
 import { serve } from "./studioServer.ts"
 

@@ -12,11 +12,11 @@ const ofFolders = () => import("./pagesOfFolders.ts")
 
 const RunPage = lazy(ofRuns, "RunPage")
 const ComparePage = lazy(ofRuns, "ComparePage")
+const OperatePage = lazy(ofRuns, "OperatePage")
 const PlaygroundPage = lazy(ofRuns, "PlaygroundPage")
 const EvaluationsPage = lazy(ofFolders, "EvaluationsPage")
 const TrainingsPage = lazy(ofFolders, "TrainingsPage")
 const CostsPage = lazy(ofFolders, "CostsPage")
-const OperatePage = lazy(() => import("./operate/Operate.tsx"), "OperatePage")
 
 /** A page of the studio. */
 export interface Page {

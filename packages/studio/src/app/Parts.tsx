@@ -8,10 +8,24 @@ import { Icon } from "./Icons.tsx"
 import { href, place } from "./Router.ts"
 import { isMounted, SourceError } from "./Source.ts"
 
-/** Displays an amount of money. */
-export const Money = ({ usd, isPlay = false }: { readonly usd: number | undefined; readonly isPlay?: boolean }) => (
-  <span class="money">{Format.money(usd, isPlay)}</span>
-)
+/** Displays an amount of money. `isPartial` marks a sum without the calls whose price is unknown. */
+export const Money = ({
+  isPartial = false,
+  isPlay = false,
+  usd
+}: {
+  readonly usd: number | undefined
+  readonly isPlay?: boolean
+  readonly isPartial?: boolean
+}) => {
+  const isKnown = usd !== undefined && !(isPartial && usd === 0)
+  return (
+    <span class="money">
+      {isKnown && isPartial && "≥ "}
+      {Format.money(isKnown ? usd : undefined, isPlay)}
+    </span>
+  )
+}
 
 /** Number of characters of long text to show initially, and to add with each click. */
 const pieceLength = 20_000

@@ -4,7 +4,7 @@ import { RunEvent, Topology, type Transcript } from "@divisi/core"
 import * as Format from "../run/Format.ts"
 import type { Row } from "../run/Waterfall.ts"
 import { lookOf, Mark } from "./Icons.tsx"
-import { attemptsText, plainMoney, stateOfStep } from "./Steps.ts"
+import { attemptsText, plainMoney, skipText, stateOfStep } from "./Steps.ts"
 
 const node = { width: 158, height: 60, gapX: 28, gapY: 18, margin: 14 }
 
@@ -22,7 +22,7 @@ const shortened = (text: string, most: number): string => {
 /** Returns the last line of a node: its time and price, or the reason why they are missing. */
 const factOf = ({ calls, isReused, record }: Row, access: string): string => {
   const { state } = record
-  if (state === "skipped") return record.detail === "budget" ? "over the budget" : "no step reads it"
+  if (state === "skipped") return skipText(record)
   if (isReused) return state === "failed" ? "failed, not paid again" : "reused, not paid again"
   if (state === "waiting") return access === "" ? "not started" : `waits for ${access}`
   if (state === "suspended") return "needs a result"

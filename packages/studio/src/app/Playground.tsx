@@ -2,13 +2,13 @@
 /** Runs a question on the server, with a selected model, policy, budget and tools. */
 import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
+import * as Comparison from "../run/Comparison.ts"
 import * as Format from "../run/Format.ts"
 import { announce } from "./Announcer.tsx"
-import { eventsIn } from "./Follow.ts"
+import { eventsIn, readRun } from "./Follow.ts"
 import { State } from "./Icons.tsx"
 import { Action, Failed, Skeleton, Text } from "./Parts.tsx"
 import { href, place } from "./Router.ts"
-import { runs } from "./RunList.ts"
 import { SendingError, useSending } from "./Sending.tsx"
 import { ask } from "./Source.ts"
 import { cancel, type Offer, readOffer, workersIn } from "./Steering.ts"
@@ -96,6 +96,22 @@ export const PlaygroundPage = () => {
     return () => abort.abort()
   }, [attempt.value])
   useEffect(() => () => stopping.current.abort(), [])
+  // A link from a run repeats its question, of which the list of runs has only the start.
+  const repeated = place.value.query.get("run")
+  const question = useSignal("")
+  useEffect(() => {
+    const abort = new AbortController()
+    if (repeated !== null)
+      readRun(repeated, abort.signal).then(
+        ({ transcript }) => {
+          if (transcript !== undefined) question.value = Comparison.questionOf(transcript)
+        },
+        (cause: Error) => {
+          if (!abort.signal.aborted) error.value = cause.message
+        }
+      )
+    return () => abort.abort()
+  }, [repeated])
   const { value } = offer
   if (value === undefined) return <Skeleton />
   if (value instanceof Error) return <Failed error={value} retry={() => (attempt.value += 1)} />
@@ -149,8 +165,6 @@ export const PlaygroundPage = () => {
   }
   const shown = answer.value
   const { query } = place.value
-  // A link from a run repeats its question.
-  const question = runs.value?.find(({ id }) => id === query.get("run"))?.question ?? ""
   return (
     <div class="run">
       <header class="bar">
@@ -168,7 +182,7 @@ export const PlaygroundPage = () => {
       >
         <label>
           Question
-          <textarea key={question} name="question" rows={4} required defaultValue={question} />
+          <textarea key={question.value} name="question" rows={4} required defaultValue={question.value} />
         </label>
         <div class="fields">
           <Select

@@ -294,12 +294,17 @@ const View = ({
             note={
               [
                 ...(isPlay ? ["play money"] : []),
+                ...(spend.unpricedCalls > 0 && spend.costUsd > 0
+                  ? [
+                      `price of ${Format.whole(spend.unpricedCalls)} ${spend.unpricedCalls === 1 ? "call" : "calls"} unknown`
+                    ]
+                  : []),
                 ...dearestText(waterfall, spend.costUsd),
-                ...(waste.costUsd > 0 ? [`${Format.money(waste.costUsd)} for failed calls`] : [])
+                ...(waste.costUsd > 0 ? [`${Format.money(waste.costUsd)} without an answer`] : [])
               ].join(", ") || undefined
             }
           >
-            <Money usd={spend.unpricedCalls > 0 && spend.costUsd === 0 ? undefined : spend.costUsd} isPlay={false} />
+            <Money usd={spend.costUsd} isPartial={spend.unpricedCalls > 0} />
           </Stat>
           <Stat
             name={isPast ? "Time so far" : "Time"}

@@ -164,10 +164,7 @@ const Row = ({
         {Format.oneLine(workersText(run), 60)}
       </span>
       <span role="cell" class="c-cost">
-        <Money
-          usd={run.is_unpriced === true && run.cost_usd === 0 ? undefined : run.cost_usd}
-          isPlay={run.is_play === true}
-        />
+        <Money usd={run.cost_usd} isPlay={run.is_play === true} isPartial={run.is_unpriced === true} />
       </span>
       <span role="cell" class="c-time">
         {Format.duration(millisOf(run, now))}

@@ -9,7 +9,7 @@ import { seenText, sentMessages } from "../run/StepConversation.ts"
 import type { Row } from "../run/Waterfall.ts"
 import { State } from "./Icons.tsx"
 import { Action, Head, Money, Text } from "./Parts.tsx"
-import { callWords, costOf, stateOfStep, tokensOf } from "./Steps.ts"
+import { callWords, costOf, skipSentence, stateOfStep, tokensOf } from "./Steps.ts"
 
 const attachments = (content: Message.Content): ReadonlyArray<string> =>
   typeof content === "string"
@@ -238,7 +238,7 @@ export const StepPane = ({ isPlay, onItem, onOpenNested, row, runCost, transcrip
         {model !== undefined && <span class="tag">{model}</span>}
         {wasted > 0 && (
           <span class="tag tone-failed">
-            {wasted} failed {wasted === 1 ? "call" : "calls"}
+            {wasted} {wasted === 1 ? "call" : "calls"} without an answer
           </span>
         )}
         {reassigned.length > 0 && (
@@ -303,11 +303,7 @@ export const StepPane = ({ isPlay, onItem, onOpenNested, row, runCost, transcrip
             <h3>{record.state === "failed" ? "Failure" : "Answer"}</h3>
             {record.state === "failed" || record.state === "skipped" ? (
               <p class={record.state === "failed" ? "tone-failed" : "dim"}>
-                {record.state === "failed"
-                  ? Format.visible(detail ?? "No reason is recorded.")
-                  : detail === "budget"
-                    ? "The budget did not allow it. Nothing was paid."
-                    : "No later step reads its answer, so it was not run. Nothing was paid."}
+                {record.state === "failed" ? Format.visible(detail ?? "No reason is recorded.") : skipSentence(record)}
               </p>
             ) : text === "" && record.state !== "answered" ? (
               <p class="dim">

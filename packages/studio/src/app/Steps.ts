@@ -12,10 +12,31 @@ export const stateOfStep = (record: Transcript.StepRecord): string => {
   return state
 }
 
+/** The reasons why steps are skipped: for a chart, and as a sentence. */
+const skipped: Readonly<Record<string, readonly [short: string, sentence: string]>> = {
+  unseen: ["no step reads it", "No later step reads its answer, so it was not run."],
+  budget: ["over the budget", "The budget did not allow it."],
+  revised: ["plan revised", "The policy revised the plan before this step had an answer."],
+  condition: ["condition not met", "Its condition was not met, so it was not run."],
+  late: ["enough other answers", "The step that reads it had enough other answers, so it was stopped."]
+}
+
+/** Returns the reason why a step was skipped, for a chart. */
+export const skipText = ({ detail = "" }: Transcript.StepRecord): string => skipped[detail]?.[0] ?? "not run"
+
+/** Returns the reason why a step was skipped, and whether it was paid. */
+export const skipSentence = ({ detail = "", lost }: Transcript.StepRecord): string =>
+  `${skipped[detail]?.[1] ?? "It was not run."} ${
+    lost.length === 0 ? "Nothing was paid." : "Requests that had already been sent are charged."
+  }`
+
 /** Returns the total cost of a step, including turns, failed calls and items, or `undefined` if a price is unknown. */
 export const costOf = (step: Transcript.StepRecord): number | undefined => {
   const { checkAnswers = [], items = [], lost, nested, turns = [] } = step
-  if (nested !== undefined) return (nested.spend ?? Transcripts.spendSoFar(nested)).costUsd
+  if (nested !== undefined) {
+    const { costUsd, unpricedCalls } = nested.spend ?? Transcripts.spendSoFar(nested)
+    return unpricedCalls > 0 && costUsd === 0 ? undefined : costUsd
+  }
   const parts = [
     ...(step.paid ? [step.paid] : []),
     ...turns.map(({ paid }) => paid),

@@ -6,7 +6,7 @@ import { useEffect, useRef } from "preact/hooks"
 import * as Format from "../run/Format.ts"
 import type { Row, Waterfall } from "../run/Waterfall.ts"
 import { Mark } from "./Icons.tsx"
-import { attemptsText, callWords, plainMoney, stateOfStep } from "./Steps.ts"
+import { attemptsText, callWords, plainMoney, skipText, stateOfStep } from "./Steps.ts"
 
 const rowHeight = 32
 
@@ -30,8 +30,7 @@ const tick = (millis: number): string =>
   millis === 0 ? "0" : millis < 1_000 ? `${millis} ms` : `${Number((millis / 1_000).toFixed(1))} s`
 
 const factOf = ({ calls, from = 0, isReused, record, to = 0 }: Row): string => {
-  if (record.state === "skipped")
-    return record.detail === "budget" ? "skipped: over the budget" : "skipped: no step reads its answer"
+  if (record.state === "skipped") return `skipped: ${skipText(record)}`
   if (isReused) return `${record.state === "failed" ? "failed, " : ""}from the forked run`
   if (record.state === "waiting") return ""
   if (record.state === "failed") return `failed after ${attemptsText(calls.length)}`

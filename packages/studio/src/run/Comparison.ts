@@ -43,17 +43,31 @@ export const workersOf = ({ rounds }: Transcript.Transcript): ReadonlyArray<stri
   return [...new Set(steps.map(({ worker }) => worker).reverse())].reverse()
 }
 
+/** Maximum length of a question in the list of a server. */
+const mostListed = 200
+
 /**
  * Returns the most expensive answered run of the same question by one worker, as the strongest one to compare with.
+ * Lists of servers have only the start of a question, so a long question may only be similar: see {@link isCertain}.
  *
  * @internal
  */
 export const aloneOf = (transcript: Transcript.Transcript, runs: ReadonlyArray<Summary>): Summary | undefined => {
   const question = questionOf(transcript)
+  const isSame = (other: string | null) =>
+    other === question || (other?.length === mostListed && question.startsWith(other))
   return runs
-    .filter((run) => run.question === question && run.workers.length === 1 && run.state === "answered")
+    .filter((run) => isSame(run.question) && run.workers.length === 1 && run.state === "answered")
     .reduce<Summary | undefined>((best, run) => (run.cost_usd > (best?.cost_usd ?? -1) ? run : best), undefined)
 }
+
+/**
+ * Whether a listed run has the same question as a transcript, and not only the same start of it.
+ *
+ * @internal
+ */
+export const isCertain = (transcript: Transcript.Transcript, { question }: Summary): boolean =>
+  question === questionOf(transcript)
 
 /** A step in one run, and the step with the same number in the other run. */
 export interface Pair {

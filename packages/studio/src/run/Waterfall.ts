@@ -68,7 +68,7 @@ const kindOf = ({ isInDoubt, reason }: Transcript.LostCall): Call["kind"] =>
 const callsOf = (record: Transcript.StepRecord, isReused: boolean, start: number, now: number): ReadonlyArray<Call> => {
   const { endedAt, lost, paid, startedAt, state, turns = [] } = record
   const source = sourceOf(record)
-  if (startedAt === undefined || state === "skipped") return []
+  if (startedAt === undefined) return []
   let from = startedAt - start
   const calls: Array<Call> = []
   const ended = [
@@ -91,7 +91,8 @@ const callsOf = (record: Transcript.StepRecord, isReused: boolean, start: number
       from = Math.max(to, ...tools.map(({ endedAt = 0 }) => endedAt - start))
     }
   }
-  const last = { worker: RunEvent.authorOf(record), costUsd: paid?.costUsd }
+  const nested = record.nested && (record.nested.spend ?? Transcripts.spendSoFar(record.nested))
+  const last = { worker: RunEvent.authorOf(record), costUsd: nested === undefined ? paid?.costUsd : nested.costUsd }
   if (state === "answered") calls.push({ ...last, from, to: (endedAt ?? now) - start, kind: source ?? "answer" })
   else if (state === "running" && now - start > from) calls.push({ ...last, from, to: now - start, kind: "running" })
   return calls

@@ -302,27 +302,35 @@ const ComparePair = ({ a, b }: { readonly a: string; readonly b: string }) => {
   return <Two one={found[0]!} other={found[1]!} />
 }
 
+/** Runs with an unknown price are listed after those with a known one. */
+const priceOf = ({ costUsd = Number.POSITIVE_INFINITY }: Comparison.Figures): number =>
+  Math.min(costUsd, Number.MAX_VALUE)
+
 /** The runs of one question. */
 const Several = ({ ids }: { readonly ids: ReadonlyArray<string> }) => {
   const { error, found, retry } = useTranscripts(ids)
   const picked = useSignal<ReadonlyArray<string>>([])
   if (error !== undefined) return <Failed error={error} retry={retry} />
   if (found === undefined) return <Skeleton rows={8} />
+  // The list has only the first characters of a question.
+  const question = Comparison.questionOf(found[0]!)
   const rows = found
+    .filter((transcript) => Comparison.questionOf(transcript) === question)
     .map((transcript) => ({ transcript, figures: Comparison.figuresOf(transcript) }))
-    .sort((one, other) => (one.figures.costUsd ?? 0) - (other.figures.costUsd ?? 0))
+    .sort((one, other) => priceOf(one.figures) - priceOf(other.figures))
   const toggle = (id: string) => {
     const rest = picked.value.filter((one) => one !== id)
     picked.value = rest.length < picked.value.length ? rest : [...rest, id].slice(-2)
   }
   const [a, b] = picked.value
-  const policies = new Set(found.map(({ policy }) => policy)).size
+  const policies = new Set(rows.map(({ transcript }) => transcript.policy)).size
   return (
     <div class="sheet">
       <div class="lede">
-        <h1>{Format.oneLine(Comparison.questionOf(found[0]!), 240)}</h1>
+        <h1>{Format.oneLine(question, 240)}</h1>
         <p>
-          {found.length} runs under {policies === 1 ? "one policy" : `${policies} policies`}, the cheapest first.
+          {rows.length} {rows.length === 1 ? "run" : "runs"} under{" "}
+          {policies === 1 ? "one policy" : `${policies} policies`}, the cheapest first.
         </p>
       </div>
       <section class="card" aria-label="Runs of this question">
@@ -346,7 +354,7 @@ const Several = ({ ids }: { readonly ids: ReadonlyArray<string> }) => {
                 [<span class="unseen">Selected</span>],
                 "Policy",
                 "Outcome",
-                "Answer",
+                ["Answer", "wide-only"],
                 ["Steps that ran", "right"],
                 ["Tokens", "right"],
                 ["Time", "right"],
@@ -376,12 +384,16 @@ const Several = ({ ids }: { readonly ids: ReadonlyArray<string> }) => {
                   <td>
                     <State state={fromTranscript(transcript).state} />
                   </td>
-                  <td class="wide">{Format.oneLine(transcript.answer ?? transcript.detail ?? "", 200)}</td>
+                  <td class="wide wide-only">{Format.oneLine(transcript.answer ?? transcript.detail ?? "", 200)}</td>
                   <td class="right">{Format.whole(figures.steps)}</td>
                   <td class="right">{Format.whole(figures.inputTokens + figures.outputTokens)}</td>
                   <td class="right">{Format.duration(figures.millis)}</td>
                   <td class="right">
-                    <Money usd={figures.costUsd} isPlay={Transcripts.isAllPlay(transcript.pool)} />
+                    <Money
+                      usd={figures.costUsd}
+                      isPlay={Transcripts.isAllPlay(transcript.pool)}
+                      isPartial={transcript.spend !== undefined && transcript.spend.unpricedCalls > 0}
+                    />
                   </td>
                 </tr>
               ))}
