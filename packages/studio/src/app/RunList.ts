@@ -87,7 +87,7 @@ const attempt = signal(0)
 export const refreshRuns = async (signal: AbortSignal = new AbortController().signal): Promise<void> => {
   const scope = listsAll()
   const list = merged(runs.peek() ?? [], await newestRuns(signal))
-  // A key that has lost the right to the runs of others no longer shows them.
+  // A key without the right to list all runs no longer shows those of other keys.
   if (list === undefined || listsAll() !== scope) attempt.value += 1
   else runs.value = list
 }

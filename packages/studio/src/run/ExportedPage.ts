@@ -49,7 +49,7 @@ export const dataOf = (runs: ReadonlyArray<ExportedRun>, data: ExportedData = {}
 /** Inserts data into a page without data. */
 export const fill = (page: string, data: string): string => page.split(element).join(`${start}${data}${end}`)
 
-/** Returns the data block of an exported page, or `undefined` if it has none. */
+/** Returns the data block of an exported page, or `undefined` if there is no such block. */
 export const dataIn = (page: string): string | undefined => {
   const from = page.indexOf(start)
   return from === -1 ? undefined : page.slice(from + start.length, page.indexOf(end, from))
