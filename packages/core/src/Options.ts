@@ -365,6 +365,11 @@ const problemOfEach = (value: unknown, { each, kind }: Each, path: string): stri
   return undefined
 }
 
+const namesOf = ({ of }: Variants): string =>
+  Object.keys(of)
+    .map((name) => `"${name}"`)
+    .join(" or ")
+
 const problemOfVariant = (value: Readonly<Record<string, unknown>>, { by, of }: Variants, path: string) => {
   const names = oneOf(...Object.keys(of))
   const variant = Object.hasOwn(of, String(value[by])) ? of[String(value[by])] : undefined
@@ -380,8 +385,12 @@ export const problemOf = (value: unknown, row: Row, path: string): string | unde
     return wanted === undefined ? undefined : `"${path}" must be ${wanted}, not ${kindOf(value)}.`
   }
   if (isStructure(row) && (row.kind === "list" || row.kind === "record")) return problemOfEach(value, row, path)
-  if (!hasFields(value)) return `"${path}" must be an object, not ${kindOf(value)}.`
-  if (isStructure(row) && row.kind === "variants") return problemOfVariant(value, row, path)
+  const isVariant = isStructure(row) && row.kind === "variants"
+  if (!hasFields(value)) {
+    const fields = isVariant ? ` with "${row.by}": ${namesOf(row)}` : ""
+    return `"${path}" must be an object${fields}, not ${kindOf(value)}.`
+  }
+  if (isVariant) return problemOfVariant(value, row, path)
   return problemOfOptions(value, tableOf(row as Table | Shape), `${path}.`)
 }
 

@@ -124,6 +124,33 @@ describe("a step that waits for enough answers", () => {
     expect(transcript.rounds[0]!.steps[2]!.without).toEqual(["1[1]"])
   })
 
+  it("calls a step late, not failed, if its list or all of its items were late", async () => {
+    const { calls, pool } = gated("L", "slow x", "slow y", "slow z")
+    const ofList = [
+      step("L", [], { gives: { list: 3 } }),
+      step("{item}", [], { each: 0 }),
+      step("quick", []),
+      step("judge", [1, 2], { enough: { answers: 1 } })
+    ]
+    const ofItems = [
+      step("List", [], { gives: { list: 3 } }),
+      step("slow {item}", [], { each: 0 }),
+      step("quick {item}", [], { each: 0 }),
+      step("judge {item}", [1, 2], { each: 0, enough: { answers: 1 } }),
+      step("sum", [3])
+    ]
+    for (const steps of [ofList, ofItems]) {
+      const options = { pool, policy: planned(steps) }
+      const { answer, transcript } = await conduct({ question: "q", ...options })
+      const before = calls.length
+      const again = await resume({ ...options, transcript, results: {} })
+      expect(calls).toHaveLength(before)
+      for (const result of [transcript, again.transcript])
+        expect(result.rounds[0]!.steps[1]).toMatchObject({ state: "skipped", detail: "late" })
+      expect(again.answer).toBe(answer)
+    }
+  })
+
   it("reports the items that are not known yet as left out, and never starts those that nothing needs", async () => {
     const { calls, open, pool } = gated("L of y", "judge")
     const nested: Steps = [

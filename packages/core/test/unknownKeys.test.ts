@@ -129,6 +129,15 @@ describe("unknown keys", () => {
     )
     expect(await ending({ steps: [{ ...step, prompt: "" }] })).toMatch(/"prompt"; did you mean "subtask"\?/u)
     expect(await ending({ step: [step] })).toMatch(/the workflow has no "step"; did you mean "steps"\?/u)
+    expect(await ending({ steps: [step], isLst: true })).toMatch(
+      /its proposal has no "isLst"; did you mean "isLast"\?/u
+    )
+    expect(await ending({ steps: [step], answr: "majority" })).toMatch(/no "answr"; did you mean "answer"\?/u)
+    expect(await ending({ steps: [{ ...step, gives: { shape: "a" } }] })).toMatch(/the run has no shapes\.$/u)
+    expect(await ending({ steps: [{ ...step, settings: { reasoning: "high" } }] })).toMatch(
+      /"settings.reasoning" must be an object with "type": "effort" or "budget" or "off", not "high"/u
+    )
+    expect(await ending({ steps: [step], answer: "majority", isLast: true, notes: ["by habit"] })).toMatch(/^answered/u)
     expect(await ending({ steps: [step] })).toMatch(/^answered/u)
   })
 

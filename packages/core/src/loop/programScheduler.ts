@@ -78,6 +78,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
       }
     },
     joined: (root) => {
+      if (isLateWhole(root)) return skip(root, "late")
       const answer = answerOf(root)
       const message = answer?.type === "failed" ? answer.message : undefined
       emit?.(defined({ type: "step-joined", round, step: root.step, message }))
@@ -191,6 +192,15 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
 
   /** Whether a cell was late in the original run. */
   const wasLate = (cell: Cell): boolean => hasQuorums && recorded?.isLate(round, cell.step, itemOf(cell)) === true
+
+  /** Whether all items of a group, or the list that they come from, were late. */
+  const isLateWhole = (cell: Cell): boolean => {
+    if (!isGroup(cell)) return cell.isLate
+    const { items = [], path, step } = cell
+    if (items.length > 0) return items.every(isLateWhole)
+    const source = seen(cell, axes[step]![path.length]!)
+    return source !== undefined && isLateWhole(source)
+  }
 
   /** Whether a cell became known only after the one step that needs it had started. */
   const isOfLateGroup = ({ parent }: Cell): boolean =>
@@ -360,6 +370,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
    * are not made.
    */
   const replayed = (cell: Cell): Driven => {
+    cell.isLate = true
     skip(cell, "late")
     const before = running({ ...context, isReplayed: true }, plan, cell.step, itemOf(cell))
     const ended = Effect.suspend(() => {

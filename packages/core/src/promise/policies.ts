@@ -34,10 +34,10 @@ type WholeProposal = Omit<Proposal, "workflow"> & { readonly workflow: WorkflowI
 type OwnAnswer = Omit<Proposal, "workflow" | "answer"> & { readonly answer: string; readonly steps?: undefined }
 
 /**
- * The return value of a policy function: a workflow, a workflow together with `notes` or `isLast`, or an answer without
- * a workflow.
+ * The return value of a policy function: a workflow, a workflow together with other fields of the proposal such as
+ * `notes` or `isLast`, or an answer without a workflow.
  */
-export type ProposalInput = (WorkflowInput & { readonly isLast?: boolean | undefined }) | WholeProposal | OwnAnswer
+export type ProposalInput = (WorkflowInput & Omit<Proposal, "workflow" | "answer">) | WholeProposal | OwnAnswer
 
 /**
  * Calls a model and resolves with its complete response. The call is charged to the run's budget, retried on failure,
@@ -179,8 +179,9 @@ const isWhole = (given: ProposalInput): given is WholeProposal | OwnAnswer =>
 
 const proposalOf = (given: ProposalInput): Proposal => {
   if (isWhole(given)) return given as Proposal
-  const { isLast, ...workflow } = (given ?? {}) as WorkflowInput & Pick<Proposal, "isLast">
-  return isLast === undefined ? { workflow: given as Workflow } : { workflow: workflow as Workflow, isLast }
+  if (!Array.isArray(given?.steps)) return { workflow: given as Workflow }
+  const { answer, steps, ...rest } = given as Workflow
+  return { ...rest, workflow: answer === undefined ? { steps } : { steps, answer } }
 }
 
 /** Tracks the completions requested by a policy function. */

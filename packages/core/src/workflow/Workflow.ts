@@ -206,7 +206,7 @@ const describe = (reason: WorkflowErrorReason): string => {
       return `Step ${reason.step}: check "${reason.check}" does not exist; ${known}.`
     }
     case "WrongField":
-      return `Step ${reason.step}: ${reason.field}: ${reason.detail}.`
+      return `Step ${reason.step}: ${reason.field}: ${reason.detail}${reason.detail.endsWith("?") ? "" : "."}`
   }
 }
 

@@ -113,7 +113,7 @@ const malformedField = ({ check, each, enough, gives, settings, tools, when }: S
   if (enough !== undefined) {
     const { answers, graceMillis = 0 } = isRecord(enough) ? enough : { answers: undefined }
     if (!isWhole(answers, 1) || typeof graceMillis !== "number" || !(graceMillis >= 0 && graceMillis <= mostMillis))
-      return ["enough", "expected { answers: at least 1, graceMillis: milliseconds }"]
+      return ["enough", `expected { answers: at least 1, graceMillis: 0 to ${mostMillis} }`]
   }
   if (settings !== undefined) {
     const problem = Options.problemOf(settings, Options.table(settingsTable), "settings")
