@@ -306,6 +306,24 @@ describe("retry-after", () => {
     })
   )
 
+  it.effect("of a day closes a provider for five minutes, and then a single call tries", () =>
+    Effect.gen(function* () {
+      const gate = yield* gateOf({ maxPauseMillis: 0 })
+      const { call, state } = recorder()
+      const day = { _tag: "RateLimited", retryAfterMillis: 86_400_000 } as const
+      yield* attempt(gate, failing(alpha, day))
+      yield* TestClock.adjust("299 seconds")
+      expect(yield* attempt(gate, Effect.as(call(0, 0), ""))).toMatchObject({ _tag: "RateLimited" })
+      yield* TestClock.adjust("1 second")
+      yield* fork(attempt(gate, Effect.as(call(1, 5_000), "")))
+      yield* fork(attempt(gate, Effect.as(call(2, 0), ""), beta))
+      expect(state.starts).toEqual([{ name: 1, at: 300_000 }])
+      yield* TestClock.adjust("10 seconds")
+      expect(state.most).toBe(1)
+      expect(yield* attempt(gate, Effect.as(call(3, 0), ""))).toBe("success")
+    })
+  )
+
   it.effect("lets a waiting call be interrupted", () =>
     Effect.gen(function* () {
       const gate = yield* gateOf({})

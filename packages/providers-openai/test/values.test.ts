@@ -56,6 +56,27 @@ const ranges: ReadonlyArray<readonly [words: string, sent: number, instead: numb
   ["invalid request: temperature should be greater than 0 and no more than 1", 2, 1, 0.4]
 ]
 
+describe("what a server has refused", () => {
+  it("is remembered for the same model on it by other workers, as after a reload, and not for another model", async () => {
+    await using server = await Corpus.serve([refused("temperature is not supported"), good])
+    const ask = (model: string) => {
+      const worker = openaiCompatible({ baseURL: `${server.url}/v1`, model, unsupported: "omit" })
+      const request = { messages: [{ role: "user" as const, content: "Hi" }], temperature: 0.5 }
+      return Effect.runPromise(Stream.runDrain(WorkerStream.generate(worker, request)))
+    }
+    for (const model of ["m", "m", "other"]) await ask(model)
+    assert.deepStrictEqual(
+      server.bodies.map(({ model, temperature }) => [model, temperature]),
+      [
+        ["m", 0.5],
+        ["m", undefined],
+        ["m", undefined],
+        ["other", 0.5]
+      ]
+    )
+  })
+})
+
 describe("two fields that a server does not take together", () => {
   it("are reduced to the first, and each is sent alone", async () => {
     const words = "`temperature` and `top_p` cannot both be specified for this model. Please use only one."
