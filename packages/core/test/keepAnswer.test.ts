@@ -101,6 +101,39 @@ describe("a budget that keeps the answer", () => {
     assert.deepStrictEqual([joined.ending, joined.answer, joined.spend.calls], ["budget", "joined", 3])
   })
 
+  it.each([1, 4, 16])("leaves room for the answers of a map's items, %i at once, at any limit", async (itemsAtOnce) => {
+    const text = "x".repeat(300)
+    const answerOf = (messages: ReadonlyArray<{ readonly content: unknown }>) => {
+      const asked = messages.map(({ content }) => String(content)).join("\n")
+      if (asked.includes("Sum up.")) return "the sum"
+      return asked.includes("Review") ? text : JSON.stringify(Array.from({ length: 16 }, (_, item) => `file ${item}`))
+    }
+    const pool = [
+      promise.worker({
+        id: "a",
+        pricing,
+        limits: { maxOutputTokens: 100 },
+        answer: ({ messages }) => answerOf(messages)
+      })
+    ]
+    const policy = promise.policy("map", () => ({
+      steps: [
+        { worker: 0, subtask: "List.", access: [], gives: { list: 16 } },
+        { worker: 0, subtask: "Review {item}.", access: [], each: 0 },
+        { worker: 0, subtask: "Sum up.", access: [1] }
+      ]
+    }))
+    const seen = new Set<number>()
+    for (let tokens = 3_000; tokens < 14_000; tokens += 500) {
+      const budget = { tokens, keep: "answer" } as const
+      const result = await promise.conduct({ question, pool, policy, itemsAtOnce, budget })
+      assert.strictEqual(result.answer, "the sum", `${tokens} tokens: ${result.detail}`)
+      assert.strictEqual(result.isPartial, result.ending === "answered" ? undefined : true)
+      seen.add((result.transcript.rounds[0]!.steps[1]!.items ?? []).filter(({ state }) => state === "answered").length)
+    }
+    assert.isTrue(seen.has(16) && seen.size > 4, [...seen].join(", "))
+  })
+
   it("is resumed from a journal with the same answer, and refuses other words", async () => {
     const { asked, pool } = made()
     const journal = promise.memoryJournal()

@@ -71,6 +71,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
   const cells = make(workflow, isWanted, {
     unfolded: (group, items) => {
       emit?.(defined({ type: "step-unfolded", round, step: group.step, item: itemOf(group), items }))
+      plan.kept?.unfolded(group.step, leaves(group).map(textOf))
       if (steps[group.step]!.enough === undefined) return
       for (const cell of group.items ?? []) {
         cell.answered = seenBy(cell).filter(({ answer, isDone }) => isDone && answer?.type === "answered").length
@@ -84,7 +85,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
       emit?.(defined({ type: "step-joined", round, step: root.step, message }))
     }
   })
-  const { axes, isGroup, leaves, nameOf, parts, roots, seen } = cells
+  const { axes, isGroup, leaves, nameOf, parts, roots, seen, textOf } = cells
   const { answerOf, viewOf } = makeViews(workflow, cells)
   const answerStep = answering(context, plan, answer)
   const permits = isOneList(plan.workflow, axes) ? undefined : Semaphore.makeUnsafe(itemsAtOnce)
@@ -321,11 +322,15 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
         skip(cell, "late")
         return release(cell)
       }
+      if (cell.path.length > 0) plan.kept?.begin(cell.step)
       const started = start(context, plan, cell.step, itemOf(cell), cell.without && [...cell.without])
       const answered = ask(cell, started)
       const isStoppable = hasQuorums && cell.step < steps.length - 1
       return Effect.matchEffect(isStoppable ? stoppable(cell, answered) : answered, {
-        onSuccess: (end) => (end === "late" ? release(cell) : ended(cell, started, end)),
+        onSuccess: (end) => {
+          over(cell)
+          return end === "late" ? release(cell) : ended(cell, started, end)
+        },
         onFailure: (error) => failed(cell, started, error)
       })
     })
@@ -346,6 +351,11 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
     return permits === undefined || running.item === undefined ? asked : permits.withPermit(asked)
   }
 
+  /** Adjusts the budget that is reserved for the answering step to an item's answer. */
+  const over = ({ answer, path, step }: Cell) => {
+    if (path.length > 0) plan.kept?.end(step, answer)
+  }
+
   const ended = (cell: Cell, running: Running, end: StepEnd): Driven => {
     if (end.type === "answered") {
       stopped ??= end.stopped
@@ -359,6 +369,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
 
   const failed = (cell: Cell, running: Running, error: StepError): Driven => {
     cell.answer = failedAnswer(plan, error)
+    over(cell)
     fail(context, plan, running, error)
     if (error._tag === "BudgetExceeded") stopped ??= error
     else if (settings.onStepFailure === "end" || isFatal(settings, error)) return Effect.fail(error)

@@ -8,6 +8,12 @@ export interface Kept {
   readonly step: number
   /** Releases the reserved budget when the step starts. */
   readonly release: () => void
+  /** Reserves the text around the answers of a step's items, once the items are known. */
+  readonly unfolded: (step: number, items: ReadonlyArray<string>) => void
+  /** Reserves the longest answer of an item before its call. */
+  readonly begin: (step: number) => void
+  /** Replaces this reservation with the item's answer. */
+  readonly end: (step: number, answer: StepAnswer | undefined) => void
 }
 
 /**
