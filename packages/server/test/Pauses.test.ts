@@ -1,5 +1,6 @@
 /** Requests are converted in steps: a list of thousands of tools, parts or calls does not occupy the event loop. */
 import type { RunEvent } from "@divisi/core"
+import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"
 import { read } from "../src/chat/ChatReader.ts"
 import * as Steps from "../src/wire/Steps.ts"
@@ -33,6 +34,30 @@ describe("a request pauses", () => {
       tool_calls: many(2_000, (index) => call(at * 2_000 + index))
     }))
     assert.isAtLeast(pauses({ messages }), 10 * 7)
+  })
+})
+
+describe("steps that take long", () => {
+  it("are run in turns of the event loop, between which other work is done", async () => {
+    let turns = 0
+    let isOver = false
+    const count = (): void => {
+      turns += 1
+      if (!isOver) setImmediate(count)
+    }
+    setImmediate(count)
+    const spin = (until = performance.now() + 2): void => {
+      while (performance.now() < until);
+    }
+    function* steps(): Steps.Steps<number> {
+      for (let step = 0; step < 20; step++) {
+        spin()
+        yield
+      }
+      return turns
+    }
+    assert.isAtLeast(await Effect.runPromise(Steps.paced(steps)), 19)
+    isOver = true
   })
 })
 

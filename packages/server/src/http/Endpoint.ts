@@ -269,19 +269,19 @@ const begin = Effect.fnUntraced(function* <State>(
   const { headers } = asked
   const { owner } = caller
   /** Lets other requests run between the stages of a request that is not small. */
-  const pause = bytes < Body.stagedBytes ? Effect.void : context.fair.enter(owner)
+  const pause = bytes < Body.stagedBytes ? undefined : context.fair.enter(owner)
   const given = yield* json
   const body = yield* Steps.attempt(() => Canonical.of(given, wire.conversation))
-  yield* pause
+  if (pause !== undefined) yield* pause
   const recalled = yield* keeping.recall(body, owner, caller)
   const request = yield* Steps.paced(() => wire.read(recalled, headers))
   logged.model = request.model
   const offer = context.offer()
   const team = yield* Steps.attempt(() => teamOf(offer, caller, request))
-  yield* pause
+  if (pause !== undefined) yield* pause
   const whole = digest ?? (recalled === body ? undefined : JSON.stringify(body))
   const key = RequestKey.make(owner, wire, headers, request, body, bytes, whole)
-  yield* pause
+  if (pause !== undefined) yield* pause
   const isRepeated = RequestKey.isRepeated(headers)
   const journal = keeping.shared?.(recalled)
   const isShared = journal !== undefined
@@ -311,7 +311,7 @@ const begin = Effect.fnUntraced(function* <State>(
     about,
     characters: bytes,
     isExact: isShared,
-    run: (tell) => offer.use(Effect.andThen(pause, run(tell)))
+    run: (tell) => offer.use(pause === undefined ? run(tell) : Effect.andThen(pause, run(tell)))
   })
   logged.segment = segment
   logged.isFirst = segment.about === about
@@ -319,7 +319,7 @@ const begin = Effect.fnUntraced(function* <State>(
     telling(caller, segment, () => clock.currentTimeMillisUnsafe())
     segment.onOver(() => reporting(context, owner, wire.name, segment))
   }
-  yield* pause
+  if (pause !== undefined) yield* pause
   yield* keeping.keep(segment, recalled, owner, bytes)
   const isRead = keeping.reading !== undefined && segment.about.shared !== undefined
   return isRead ? yield* keeping.reading(segment.about) : segment

@@ -313,7 +313,8 @@ const demand = <A>(
   read: (value: unknown, field: string) => A | undefined
 ): A | undefined => {
   for (const name of names) {
-    const value = Json.optional(body[name], name, read)
+    const given = body[name]
+    const value = given === undefined ? undefined : Json.optional(given, name, read)
     if (value !== undefined) return value
   }
   return undefined

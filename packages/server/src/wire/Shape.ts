@@ -106,6 +106,8 @@ export const fields = [
   "response_mime_type"
 ] as const
 
+const names: ReadonlySet<string> = new Set(fields)
+
 const within = (body: Json.JsonObject, name: string): unknown => {
   const object = body[name]
   return Json.isObject(object) ? object.format : undefined
@@ -116,6 +118,7 @@ const within = (body: Json.JsonObject, name: string): unknown => {
  * invalid.
  */
 export const read = (body: Json.JsonObject): Tool.OutputFormat | undefined => {
+  if (!Json.hasAny(body, names)) return undefined
   const output =
     Json.optional(body.response_format, "response_format", formatOf) ??
     Json.optional(within(body, "text"), "text.format", formatOf) ??
