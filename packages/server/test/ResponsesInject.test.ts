@@ -66,6 +66,20 @@ const inject = (responseId: string, ...input: ReadonlyArray<object>) => ({
 const typesOf = (items: ReadonlyArray<Item> = []) => items.map(({ type }) => type)
 
 describe("results that come while a response is open", () => {
+  it("may be those of a tool whose calls are items of their own type", () =>
+    serving(alone(worker("a", asks(["shell", { action: { commands: ["ls"] } }]), said("a.txt"))), async ({ url }) => {
+      const client = await connect(url)
+      client.send({ ...create, tools: [{ type: "shell" }] })
+      const { response } = await client.next("response.created")
+      const { item } = await client.next("response.output_item.done")
+      assert.strictEqual(item?.type, "shell_call")
+      const output = [{ stdout: "a.txt", stderr: "", outcome: { type: "exit", exit_code: 0 } }]
+      client.send(inject(response!.id, { type: "shell_call_output", call_id: item?.call_id, output }))
+      const last = await client.next("response.completed")
+      assert.deepStrictEqual(typesOf(last.response?.output), ["shell_call", "shell_call_output", "message"])
+      client.socket.close()
+    }))
+
   it("continue its run, as one response", () => {
     const [a, b] = [worker("a", said("one")), worker("b", said("two"))]
     const c = worker(
@@ -185,7 +199,7 @@ describe("results that come while a response is open", () => {
       })
       socket.on("response.output_item.done", ({ item }) => {
         if (item.type !== "function_call") return
-        const output = { type: "function_call_output" as const, call_id: item.call_id, output: "wet" }
+        const output = { type: "function_call_output" as const, call_id: item?.call_id, output: "wet" }
         socket.send({ type: "response.inject", response_id: id, input: [output] })
       })
       socket.on("response.output_text.done", (event) => resolve(event.text))

@@ -41,7 +41,13 @@ export interface Desk {
   readonly end: () => void
 }
 
-const outputs = ["function_call_output", "custom_tool_call_output"]
+const outputs = [
+  "function_call_output",
+  "custom_tool_call_output",
+  "shell_call_output",
+  "local_shell_call_output",
+  "apply_patch_call_output"
+]
 
 const checked = ({ awaited }: Open, value: unknown, field: string): Json.JsonObject => {
   const item = Json.object(value, field)

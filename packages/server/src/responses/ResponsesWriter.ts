@@ -229,13 +229,18 @@ const call = (before: ResponsesState, made: Extract<Part, { readonly type: "tool
   ])
 }
 
+const outputIds: ReadonlyMap<unknown, string> = new Map([
+  ["function_call_output", "fco"],
+  ["custom_tool_call_output", "ctco"]
+])
+
 /** Adds a tool result, which follows its call. */
 const given = (before: ResponsesState, told: JsonObject): Step => {
   const [state, closed] = close(before)
   const item = {
     status: "completed",
     ...told,
-    id: itemId(told.type === "function_call_output" ? "fco" : "ctco", state)
+    id: itemId(outputIds.get(told.type) ?? "item", state)
   }
   return done(state, item, [...closed, added(state, item)])
 }
