@@ -9,6 +9,7 @@ import type { RunEvent } from "../src/events/RunEvent.ts"
 import { loadAll } from "../src/OnDemand.ts"
 import * as Baselines from "../src/policy/Baselines.ts"
 import * as Policy from "../src/policy/Policy.ts"
+import * as Promises from "../src/promise.ts"
 import * as Conductor from "../src/run/Conductor.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
 import * as Task from "../src/task/Task.ts"
@@ -345,6 +346,31 @@ describe("recorder", () => {
       expect(roundsOf.size).toBe(200)
     })
   )
+
+  it.each([
+    [100, 100, 0],
+    [101, 0, 101]
+  ])("of a map of %i items makes %i spans and %i events", async (count, spansOfItems, eventsOfItems) => {
+    const { named, spans, tracer } = collector()
+    const list = JSON.stringify(Array.from({ length: count }, (_, item) => `file ${item}`))
+    const worker = Promises.worker({
+      id: "a",
+      answer: ({ messages }) => (messages.some(({ content }) => String(content).includes("List.")) ? list : "fine")
+    })
+    const policy = Promises.policy("map", () => ({
+      steps: [
+        { worker: 0, subtask: "List.", access: [], gives: { list: 200 } },
+        { worker: 0, subtask: "Review {item}.", access: [], each: 0 },
+        { worker: 0, subtask: "Sum up.", access: [1] }
+      ]
+    }))
+    await Promises.conduct({ question: "?", pool: [worker], policy, telemetry: Telemetry.recorder(tracer) })
+    const items = spans.filter((span) => attributesOf(span)["divisi.item"] !== undefined)
+    expect(items.filter(({ name }) => name.startsWith("invoke_agent"))).toHaveLength(spansOfItems)
+    expect(named("round 0").events.filter(([name]) => name === "item_finished")).toHaveLength(eventsOfItems)
+    // The run, its round, two steps with their calls, the items, and a call for each item.
+    expect(spans).toHaveLength(2 + 4 + spansOfItems + count)
+  })
 
   it("ignores runs whose start it has not received", () => {
     const { spans, tracer } = collector()

@@ -234,7 +234,27 @@ describe("a step that runs for each item of a list", () => {
     expect(ended.ending).toBe("failed")
   })
 
-  it("runs at most itemsAtOnce items at once, whatever lists they are of", async () => {
+  it.each<readonly [string, Steps]>([
+    ["a list", [step("L", [], { gives: { list: 6 } }), step("Do {item}", [], { each: 0 }), step("Sum", [1])]],
+    [
+      "two stages",
+      [
+        step("L", [], { gives: { list: 6 } }),
+        step("Do {item}", [], { each: 0 }),
+        step("Do {item} again", [1], { each: 1 }),
+        step("Sum", [2])
+      ]
+    ],
+    [
+      "lists of a list",
+      [
+        step("L", [], { gives: { list: 6 } }),
+        step("M {item}", [], { each: 0, gives: { list: 6 } }),
+        step("Do {item}", [], { each: 1 }),
+        step("Sum", [2])
+      ]
+    ]
+  ])("runs at most itemsAtOnce items of %s at once", async (_, steps) => {
     let running = 0
     let most = 0
     const { pool } = recording(async (asked) => {
@@ -247,12 +267,6 @@ describe("a step that runs for each item of a list", () => {
       running -= 1
       return asked
     })
-    const steps: Steps = [
-      step("L", [], { gives: { list: 6 } }),
-      step("M {item}", [], { each: 0, gives: { list: 6 } }),
-      step("Do {item}", [], { each: 1 }),
-      step("Sum", [2])
-    ]
     await conduct({ question: "q", pool, policy: planned(steps), itemsAtOnce: 4 })
     expect(most).toBe(4)
   })
