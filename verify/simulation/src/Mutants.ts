@@ -287,7 +287,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     seed: 0,
     survival: true,
     file: "core/src/middleware/replay/replay.ts",
-    edits: [{ from: "if (answered !== undefined) recording.note(", to: "if (answered !== undefined) void (" }]
+    edits: [{ from: 'recording.note({ call, attempt, type: "answered"', to: 'void ({ call, attempt, type: "answered"' }]
   },
   // An unconfirmed call costs nothing.
   "lost-uncharged": {

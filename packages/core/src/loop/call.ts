@@ -142,6 +142,11 @@ export interface At {
   readonly onBegin?: (() => void) | undefined
   /** Stores the handle of an answer. Reading continues only once it has completed. Set by `intent`. */
   readonly onHandle?: (handle: string) => Effect.Effect<void>
+  /**
+   * Called with an answer before it is charged, so that it is not lost if the process ends while an account stores the
+   * charge. Set by `replay`. Further calls for an attempt have no effect.
+   */
+  readonly onAnswered?: (attempt: number, answered: Answered) => void
   /** State of the current attempt. */
   readonly received: Received
   /**
@@ -244,6 +249,7 @@ export const meter =
         Effect.matchCauseEffect(restore(next(ask, run.isCarried ? { ...at, reservations: [own] } : at)), {
           onSuccess: (given) => {
             const paid: Paid = { usage: given.usage, costUsd: given.costUsd }
+            at.onAnswered?.(at.attempt, given)
             return Effect.mapEager(settleUnsafe(ledger, own, paid), () => {
               const answered = timed(run, at, given)
               at.settled(ask, at, { answered, paid })

@@ -73,6 +73,7 @@ export const payerCharged =
           if (Exit.isFailure(exit))
             return withErrorOf(ask.worker, exit.cause, (error) => close(reserved, paidOf(run, ask, at, error)))
           const { costUsd, usage } = exit.value
+          at.onAnswered?.(at.attempt, exit.value)
           return close(reserved, { usage, costUsd })
         })
       )

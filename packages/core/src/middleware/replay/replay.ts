@@ -80,11 +80,10 @@ const cachedDigestOf = (message: Message): string => {
 const answerIn = ({ echo, finishReason, model, reasoning, text, toolCalls, usage }: Answered): Answer =>
   defined({ text, reasoning, finishReason, toolCalls, echo, usage, model })
 
-/** Writes the outcome of an attempt in the same tick in which it is charged. */
-const write = ({ call, recording }: Slot, attempt: number, { answered, failure, paid }: Settled): void => {
+/** Writes the outcome of an attempt without an answer in the same tick in which it is charged. */
+const write = ({ call, recording }: Slot, attempt: number, { failure, paid }: Settled): void => {
   const at = { call, attempt }
-  if (answered !== undefined) recording.note({ ...at, type: "answered", answer: answerIn(answered), ...paid! })
-  else if (failure !== undefined) {
+  if (failure !== undefined) {
     const { message, reason, retryInMillis, unasked } = failure
     recording.note({
       ...at,
@@ -95,20 +94,30 @@ const write = ({ call, recording }: Slot, attempt: number, { answered, failure, 
   else recording.note({ ...at, type: "interrupted", ...paid })
 }
 
-/** Wraps a call so that the outcomes of its attempts are written to the journal. */
-const writing = (at: At, slot: Slot): At => ({
-  ...at,
-  slot,
-  name: slot.call,
-  onCached: ({ attempt }, answer) => {
-    const { call, hash, recording } = slot
-    recording.note({ type: "found", call, attempt, hash, answer })
-  },
-  settled: (ask, now, end) => {
-    write(slot, now.attempt, end)
-    at.settled(ask, now, end)
+/** Wraps a call so that the outcomes of its attempts are written to the journal. Only one attempt is answered. */
+const writing = (at: At, slot: Slot): At => {
+  let isAnswered = false
+  return {
+    ...at,
+    slot,
+    name: slot.call,
+    onAnswered: (attempt, answered) => {
+      if (isAnswered) return
+      isAnswered = true
+      const { costUsd, usage } = answered
+      const { call, recording } = slot
+      recording.note({ call, attempt, type: "answered", answer: answerIn(answered), usage, costUsd })
+    },
+    onCached: ({ attempt }, answer) => {
+      const { call, hash, recording } = slot
+      recording.note({ type: "found", call, attempt, hash, answer })
+    },
+    settled: (ask, now, end) => {
+      if (!isAnswered) write(slot, now.attempt, end)
+      at.settled(ask, now, end)
+    }
   }
-})
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Replay
