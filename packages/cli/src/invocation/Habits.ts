@@ -13,7 +13,7 @@ const flags = {
   tool: "allowed-tools functions toolset",
   approve: "yes allow auto-approve yes-always tools-approve dangerously-skip-permissions",
   "approve-plans": "confirm interactive",
-  "run-id": "session session-id thread-id conversation cid",
+  "run-id": "id session session-id thread-id conversation cid",
   durable: "persist save-run checkpoint",
   timeout: "deadline max-time time-limit request-timeout",
   cache: "cache-prompts use-cache",
