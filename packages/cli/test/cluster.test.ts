@@ -1,5 +1,6 @@
 /** `divisi cluster`: servers as processes, on one database. */
 import fs from "node:fs"
+import { connect } from "node:net"
 import path from "node:path"
 import { Postgres } from "@divisi/cluster"
 import { PostgresServer } from "@divisi/testkit/journals"
@@ -86,6 +87,22 @@ describe.skipIf(!hasPostgres)("divisi cluster", () => {
     assert.match((await call("cancel", "later")).output, /Run later has not started/)
     const said = all.map(({ errors, output }) => output + errors).join()
     assert.notInclude(said, PostgresServer.password)
+  })
+
+  it("finds the servers of all version groups, and ignores connections that break", { timeout: 240_000 }, async () => {
+    const call = (...args: ReadonlyArray<string>) => divisi(["cluster", ...args], { environment: environment() })
+    const { address, ended } = await work((address) => ["--address", address, "--version-group", "next"])
+    const [host, port] = address.split(":")
+    await new Promise<void>((resolve) => {
+      const socket = connect(Number(port), host)
+      socket.once("connect", () => socket.resetAndDestroy()).once("close", () => resolve())
+    })
+    assert.match((await call("status")).output, new RegExp(`${address} .*, version group next`))
+    assert.strictEqual((await call("drain", address)).code, 0)
+    const { code, errors, output } = await ended
+    assert.strictEqual(code, 0, errors)
+    assert.notInclude(errors, "Unhandled error")
+    assert.include(output, `${address} drains: its runs continue on other servers.`)
   })
 
   const query = (statement: string) =>

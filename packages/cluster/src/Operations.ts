@@ -9,6 +9,7 @@ import { defaultExpireMillis } from "./PostgresJournal.ts"
 export interface Server {
   /** Host and port of the server. */
   readonly address: string
+  readonly versionGroup?: string | undefined
   /** Whether the other servers reach it, and it was seen within the last 12 seconds. */
   readonly isHealthy: boolean
   /** Whether the server was asked to drain. */
@@ -49,31 +50,47 @@ export interface Work {
 /** Id prefix of work lists that belong to training runs. */
 const ofTraining = "training/"
 
-/** Returns the status of a database, including the servers of one version group. */
+/**
+ * Returns the status of a database. The servers, messages and scheduled runs are those of one version group, or of all
+ * groups if `versionGroup` is omitted.
+ */
 export const status = ({ run, schema }: Postgres, versionGroup?: string): Effect.Effect<Status, PostgresError> =>
   Effect.gen(function* () {
     const query = (statement: string, parameters: ReadonlyArray<unknown> = []) =>
       run((session) => session.query(statement, parameters))
-    const prefix = versionGroup === undefined ? `${schema}_cluster` : `${schema}_cluster_${versionGroup}`
-    const there = yield* query(
-      "SELECT tablename::text FROM pg_tables WHERE schemaname = $1 AND tablename = ANY ($2::text[])",
-      [schema, [`${prefix}_runners`, `${prefix}_messages`]]
+    const group = versionGroup === undefined ? "(?:_([a-z0-9_]{1,20}))?" : `_(${versionGroup})`
+    const pattern = `^${schema}_cluster${group}_(runners|messages)$`
+    const tables = yield* query(
+      "SELECT tablename::text FROM pg_tables WHERE schemaname = $1 AND tablename ~ $2 ORDER BY tablename",
+      [schema, pattern]
     )
-    const has = (table: string) => there.some(([name]) => name === table)
-    const servers = has(`${prefix}_runners`)
-      ? yield* query(
-          `SELECT runner::text, healthy, extract(epoch FROM now()::timestamp - last_heartbeat)::double precision * 1000
-          FROM ${schema}.${prefix}_runners ORDER BY address`
-        )
-      : []
     const drains = new Set((yield* query(`SELECT address FROM ${schema}.drains`)).map(([address]) => String(address)))
-    const messages = has(`${prefix}_messages`)
-      ? yield* query(
+    const servers: Array<Server> = []
+    let [pendingMessages, scheduledRuns] = [0, 0]
+    for (const [table] of tables) {
+      const [name = "", versionGroup, kind] = new RegExp(pattern).exec(String(table)) ?? []
+      if (kind === "messages") {
+        const [row] = yield* query(
           `SELECT (count(*) FILTER (WHERE deliver_at IS NULL OR deliver_at <= ${databaseNow}))::double precision,
             (count(*) FILTER (WHERE deliver_at > ${databaseNow}))::double precision
-          FROM ${schema}.${prefix}_messages WHERE NOT processed`
+          FROM ${schema}.${name} WHERE NOT processed`
         )
-      : []
+        pendingMessages += Number(row?.[0])
+        scheduledRuns += Number(row?.[1])
+        continue
+      }
+      const rows = yield* query(
+        `SELECT runner::text, healthy, extract(epoch FROM now()::timestamp - last_heartbeat)::double precision * 1000
+        FROM ${schema}.${name} ORDER BY address`
+      )
+      for (const [runner, healthy, seen] of rows) {
+        const { host, port } = JSON.parse(String(runner)).address as { readonly host: string; readonly port: number }
+        const address = `${host}:${port}`
+        const seenMillis = Number(seen)
+        const isHealthy = healthy === true && seenMillis <= defaultExpireMillis
+        servers.push({ address, versionGroup, isHealthy, isDraining: drains.has(address), seenMillis })
+      }
+    }
     const owners = yield* query(
       `SELECT owner, count(*)::double precision FROM ${schema}.runs WHERE owner IS NOT NULL GROUP BY owner ORDER BY 2 DESC`
     )
@@ -89,22 +106,14 @@ export const status = ({ run, schema }: Postgres, versionGroup?: string): Effect
       claimed: Number(claimed)
     }))
     return {
-      servers: servers.map(([runner, healthy, seen]) => {
-        const { address }: { readonly address: { readonly host: string; readonly port: number } } = JSON.parse(
-          String(runner)
-        )
-        const name = `${address.host}:${address.port}`
-        const seenMillis = Number(seen)
-        const isHealthy = healthy === true && seenMillis <= defaultExpireMillis
-        return { address: name, isHealthy, isDraining: drains.has(name), seenMillis }
-      }),
+      servers,
       owners: owners.map(([owner, runs]) => ({
         process: nameOf(String(owner)),
         address: addressOf(String(owner)),
         runs: Number(runs)
       })),
-      pendingMessages: Number(messages[0]?.[0] ?? 0),
-      scheduledRuns: Number(messages[0]?.[1] ?? 0),
+      pendingMessages,
+      scheduledRuns,
       works: works.filter(({ id }) => !id.startsWith(ofTraining)),
       trainings: works.flatMap((work) =>
         work.id.startsWith(ofTraining) ? [{ ...work, id: work.id.slice(ofTraining.length) }] : []

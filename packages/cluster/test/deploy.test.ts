@@ -9,6 +9,7 @@ import { PostgresServer } from "@divisi/testkit/journals"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import * as Operations from "../src/Operations.ts"
 import * as Postgres from "../src/Postgres.ts"
 import { ClusterRuns } from "../src/runs.ts"
 import { hasPostgres } from "./database.ts"
@@ -41,7 +42,7 @@ const laterBuild = (folder: string): string => {
   )
   const program = path.join(folder, "test/fixtures/runner.ts")
   replaced(program, 'name: "line"', 'name: "later line"')
-  replaced(program, "`step ${at}`", "`later step ${at}`")
+  replaced(program, "`step $", "`later step $")
   return program
 }
 
@@ -76,7 +77,7 @@ describe.skipIf(!hasPostgres)("a rolling deployment of two builds", () => {
 
   it(
     "finishes the runs of the old build on the old build, while the new one migrates the tables and starts",
-    { timeout: 120_000 },
+    { timeout: 240_000 },
     () =>
       Effect.gen(function* () {
         const books = path.join(root, "books")
@@ -88,6 +89,7 @@ describe.skipIf(!hasPostgres)("a rolling deployment of two builds", () => {
         const runner = path.join(own, "test/fixtures/runner.ts")
         const old = yield* Effect.promise(() => start(runner, { ...shared, versionGroup: "v1" }))
         const client = yield* ClusterRuns.make({ ...place, versionGroup: "v1" })
+        const postgres = yield* Postgres.open(place)
         const ids = (group: string) => Array.from({ length: 9 }, (_, at) => `${group}-${at}`)
         yield* Effect.forEach(ids("v1").slice(0, 8), (id) => client.submit(id, "question"), { concurrency: 8 })
         while (lines().length < 8) yield* Effect.sleep(10)
@@ -139,8 +141,13 @@ process.exit(0)
         assert.include(yield* entries, "later step 1")
 
         // The old server is drained once its group has nothing left. It opened the database before the migration.
-        const postgres = yield* Effect.flip(Postgres.open(place))
-        assert.match(postgres.message, /has tables from a newer version of Divisi/)
+        const again = yield* Effect.flip(Postgres.open(place))
+        assert.match(again.message, /has tables from a newer version of Divisi/)
+        const groups = (group?: string) =>
+          Effect.map(Operations.status(postgres, group), ({ servers }) => servers.map((one) => one.versionGroup))
+        assert.deepStrictEqual(yield* groups(), ["v1", "v2"])
+        assert.deepStrictEqual(yield* groups("v1"), ["v1"])
+        while ((yield* Operations.status(postgres, "v1")).pendingMessages > 0) yield* Effect.sleep(50)
         old.kill("SIGTERM")
         assert.deepStrictEqual(yield* Effect.promise(() => once(old, "exit")), [0, null])
         next.kill("SIGTERM")

@@ -77,7 +77,7 @@ describe.skipIf(!hasPostgres)("services on Postgres", () => {
       )
     ))
 
-  it("takes no run over after an outage in which no process was seen", () =>
+  it("takes no run over that was just written to, or after an outage in which no process was seen", () =>
     run(
       Effect.scoped(
         Effect.gen(function* () {
@@ -85,15 +85,15 @@ describe.skipIf(!hasPostgres)("services on Postgres", () => {
           const [one, two] = [yield* opened, yield* opened]
           const first = yield* PostgresJournal.make(one)
           const second = yield* PostgresJournal.make(two, { expireMillis: 5_000 })
-          for (const name of ["before", "after"]) {
+          for (const name of ["before", "written", "after"]) {
             const { epoch } = yield* first.claim(name)
             yield* first.append({ run: name, epoch, seq: 0, entries: [entry] })
           }
           /** Claims a run of the first process, which was not seen for long. */
-          const claim = (name: string, since: string) =>
+          const claim = (name: string, since: string, changedAt = "0") =>
             Effect.gen(function* () {
               for (const statement of [
-                `UPDATE ${two.schema}.runs SET changed_at = 0`,
+                `UPDATE ${two.schema}.runs SET changed_at = ${changedAt}`,
                 `UPDATE ${two.schema}.owners SET since = ${since} WHERE process = '${two.self}'`,
                 `UPDATE ${two.schema}.owners SET seen_at = 0 WHERE process = '${one.self}'`
               ])
@@ -103,7 +103,10 @@ describe.skipIf(!hasPostgres)("services on Postgres", () => {
           // The first process reports every second that it is alive, and the database has to be up for a while.
           const taken = yield* Effect.retry(claim("before", "0"), Schedule.spaced("100 millis"))
           assert.strictEqual(taken.takeovers, 1)
-          const refused = yield* Effect.flip(claim("after", "extract(epoch FROM clock_timestamp()) * 1000"))
+          const now = "extract(epoch FROM clock_timestamp()) * 1000"
+          const written = yield* Effect.flip(claim("written", "0", `${now} - 500`))
+          assert.strictEqual(written.reason._tag, "Held")
+          const refused = yield* Effect.flip(claim("after", now))
           assert.strictEqual(refused.reason._tag, "Held")
         })
       )

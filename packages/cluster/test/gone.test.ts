@@ -48,6 +48,11 @@ describe.skipIf(!hasPostgres)("servers that are gone", () => {
       yield* query(`UPDATE gone.owners SET seen_at = ${ago(0)} WHERE process LIKE '4 %' OR process LIKE '2 %'`)
       assert.deepStrictEqual(yield* gone, ["10.0.0.3:1"])
 
+      // After a start of the database, no process is gone for a while.
+      yield* query("UPDATE gone.owners SET seen_at = 0 WHERE process LIKE '1 %'")
+      assert.strictEqual((yield* gone).length, 1)
+      assert.strictEqual((yield* Gone.addresses(own, 3_600_000)).size, 0)
+
       const storage = yield* RunnerStorage.makeMemory
       const runner = (host: string) =>
         Runner.make({ address: RunnerAddress.make(host, 1), groups: ["default"], weight: 1 })

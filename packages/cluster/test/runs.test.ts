@@ -245,6 +245,29 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
     )
   )
 
+  it(
+    "are executed by a server whose address was asked to drain before it started",
+    { timeout: 120_000 },
+    ({ signal }) =>
+      runTest(
+        signal,
+        Effect.gen(function* () {
+          const { client, lines, servers, start } = yield* cluster("again", 1)
+          const port = yield* Effect.promise(() => PostgresServer.freePort())
+          const postgres = yield* Postgres.open({ url: Redacted.make(server.url), schema: "again", maxConnections: 1 })
+          yield* Operations.drain(postgres, `127.0.0.1:${port}`)
+          const later = yield* Effect.promise(() => start({ port }))
+          servers[0]!.kill("SIGTERM")
+          yield* Effect.promise(() => once(servers[0]!, "exit"))
+          // A server looks for such a request every second.
+          yield* Effect.sleep(1_500)
+          yield* client.submit("run", "question")
+          assert.strictEqual((yield* client.result("run")).ending, "answered")
+          for (const line of lines()) assert.include(line, ` ${later.pid}`)
+        })
+      )
+  )
+
   it("are handed over after calls that last longer than leaving the cluster", { timeout: 120_000 }, ({ signal }) =>
     runTest(
       signal,

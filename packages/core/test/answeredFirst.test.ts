@@ -7,7 +7,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 
-/** An account in a database, which stores a charge only once it is told to. */
+/** An account in a database, which stores charges only when the test allows it. */
 const slow = Effect.gen(function* () {
   const account = Budget.make()
   const settling = yield* Deferred.make<void>()

@@ -13,7 +13,10 @@ import * as ProviderGate from "../src/ProviderGate.ts"
 const alpha = ScriptedWorker.make({ id: "alpha", provider: "vendor", replies: [""] })
 
 /** Slots that are given to whichever process asks first. */
-const slotsIn = (leaseMillis: number, state: { isDown: boolean; asked: number }): Resilience.SharedSlots => {
+const slotsIn = (
+  leaseMillis: number,
+  state: { isDown: boolean; asked: number; isAlone?: boolean }
+): Resilience.SharedSlots => {
   const held = new Map<object, number>()
   return {
     join: Effect.gen(function* () {
@@ -27,7 +30,7 @@ const slotsIn = (leaseMillis: number, state: { isDown: boolean; asked: number })
             const others = [...held].reduce((sum, [one, count]) => (one === own ? sum : sum + count), 0)
             const slots = Math.min(wanted, Math.max(0, limit - others))
             held.set(own, Math.max(used, slots))
-            return Effect.succeed({ slots, isContended: true, leaseMillis })
+            return Effect.succeed({ slots, isContended: state.isAlone !== true, leaseMillis })
           })
       }
     })
@@ -114,13 +117,15 @@ describe("a limit of concurrent calls that processes share", () => {
 
   it.effect("begins no call after its lease has expired", () =>
     Effect.gen(function* () {
-      const store = { isDown: false, asked: 0 }
+      const store = { isDown: false, asked: 0, isAlone: true }
       const gate = yield* gateOf(slotsIn(300, store), 2)
       const { call, state } = calls()
+      yield* fork(gate.enter(alpha, 1, () => Effect.sleep(200)))
       yield* many(gate, call, 1)
       yield* TestClock.adjust("100 millis")
       assert.strictEqual(state.running, 1)
-      yield* TestClock.adjust("400 millis")
+      // A slot becomes free, and the lease expires.
+      yield* TestClock.adjust("350 millis")
       const asked = store.asked
       yield* many(gate, call, 1)
       assert.deepStrictEqual([state.running, store.asked], [1, asked])

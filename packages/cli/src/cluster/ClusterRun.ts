@@ -82,6 +82,7 @@ const works = Effect.fnUntraced(function* (input: WorkInput): Effect.fn.Return<v
       yield* retaining(input, config, database)
       yield* print(`Executing runs at ${address.host}:${address.port}`)
       yield* Database.orFail(runs.drained)
+      yield* print(`${address.host}:${address.port} drains: its runs continue on other servers.`)
     })
   )
   yield* Services.provide(working, { ...Services.of(config, input), isGym, database })

@@ -21,9 +21,10 @@ const lines = ({
   works
 }: Operations.Status): ReadonlyArray<string> => [
   servers.length === 0 ? "No servers are running." : "Servers:",
-  ...servers.map(({ address, isDraining, isHealthy, seenMillis }) => {
+  ...servers.map(({ address, isDraining, isHealthy, seenMillis, versionGroup }) => {
     const health = isHealthy ? "healthy" : "unhealthy"
-    return `  ${address}  ${isDraining ? `${health}, draining` : health}, seen ${seconds(seenMillis)}`
+    const group = versionGroup === undefined ? "" : `, version group ${versionGroup}`
+    return `  ${address}  ${isDraining ? `${health}, draining` : health}, seen ${seconds(seenMillis)}${group}`
   }),
   `Pending messages: ${pendingMessages}`,
   ...(scheduledRuns === 0 ? [] : [`Scheduled runs: ${scheduledRuns}`]),

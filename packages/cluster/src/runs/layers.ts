@@ -20,7 +20,9 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
+import * as References from "effect/References"
 import * as RpcSerialization from "effect/rpc/RpcSerialization"
+import * as SocketServer from "effect/socket/SocketServer"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { timeouts } from "../internal/session.ts"
@@ -120,6 +122,24 @@ export const pool = (
 
 const transport = NodeClusterSocket.layerClientProtocol
 
+/** Accepts connections. A connection that breaks because its process was killed is not reported as an error. */
+const socketServer = Layer.effect(
+  SocketServer.SocketServer,
+  Effect.map(SocketServer.SocketServer, (server) =>
+    SocketServer.SocketServer.of({
+      ...server,
+      run: (handler) =>
+        Effect.flatMap(References.UnhandledLogLevel, (level) =>
+          Effect.provideService(
+            server.run((socket) => Effect.provideService(handler(socket), References.UnhandledLogLevel, level)),
+            References.UnhandledLogLevel,
+            undefined
+          )
+        )
+    })
+  )
+).pipe(Layer.provide(NodeClusterSocket.layerSocketServer))
+
 /** Checks the health of servers by their pods in Kubernetes, or by pings. */
 const healthOf = ({ kubernetes }: Settings) =>
   kubernetes === undefined
@@ -136,10 +156,7 @@ export const layer = (settings: Settings) => {
   const runner =
     address === undefined
       ? SocketRunner.layerClientOnly.pipe(Layer.provide(transport))
-      : SocketRunner.layer.pipe(
-          Layer.provide([NodeClusterSocket.layerSocketServer, transport]),
-          Layer.provide(healthOf(settings))
-        )
+      : SocketRunner.layer.pipe(Layer.provide([socketServer, transport]), Layer.provide(healthOf(settings)))
   return ClusterWorkflowEngine.layer.pipe(
     Layer.provideMerge(runner),
     Layer.provideMerge(
