@@ -7,6 +7,7 @@ import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
 import { cpuOfChildren, type Finished, run } from "./checks/command.ts"
+import { quarter } from "./quarter.ts"
 import { pnpm } from "./setup/set-up.mjs"
 import { examples, root, stateFolder } from "./setup/workspace.mjs"
 
@@ -212,12 +213,6 @@ const tests = (script: string, part?: string) => {
   })
 }
 
-/** Returns the quarter of the long tests that CI runs, which changes with each commit. The hosted workflow runs all. */
-const partOfLongTests = (): string => {
-  const { stdout } = spawnSync("git", ["rev-parse", "HEAD"], { cwd: root, encoding: "utf8" })
-  return `${(Number.parseInt(stdout.slice(0, 6), 16) % 4) + 1}/4`
-}
-
 /** Compares workflow texts with a real Python, if there is one. */
 const pythonCheck = async () => {
   if (spawnSync("python3", ["--version"]).status !== 0) {
@@ -267,7 +262,8 @@ const testsAndChecks = async (packageManager: ReadonlyArray<string>, testCommand
   await packAll()
   await inLanes(steps, async () => {
     await tests(testCommand)
-    await tests("npm run test:long", partOfLongTests())
+    // The hosted workflow runs all of them.
+    await tests("npm run test:long", `${quarter() + 1}/4`)
   })
 }
 

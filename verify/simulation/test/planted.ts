@@ -1,27 +1,18 @@
 /** Tests that plant mistakes: each must be found by its seed, or by its test. */
-import { execFileSync, spawn } from "node:child_process"
+import { spawn } from "node:child_process"
 import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
 import { expect, it } from "vitest"
+import { quarter } from "../../../scripts/quarter.ts"
 import { type Mutant, mutants } from "../src/Mutants.ts"
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 const patience = 120_000
 
-const shares = 4
-
-const commit = (): string => {
-  try {
-    return execFileSync("git", ["rev-parse", "HEAD"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] })
-  } catch {
-    return "0"
-  }
-}
-
 /** Returns a quarter of the mutants, another one for each commit. `npm run test:longest` plants all of them. */
 export const shareOf = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const turn = Number.parseInt(commit().slice(0, 6), 16) % shares
-  return names.filter((_, index) => index % shares === turn)
+  const turn = quarter()
+  return names.filter((_, index) => index % 4 === turn)
 }
 
 // Each has a process of its own, as a mutant is planted where its file is loaded.
