@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest"
 import * as Choosers from "../src/Choosers.ts"
 import * as Combined from "../src/Combined.ts"
 import * as Options from "../src/Options.ts"
-import * as Page from "../src/Page.ts"
 import * as Passages from "../src/Passages.ts"
 import * as Plan from "../src/Plan.ts"
 import * as Policies from "../src/Policies.ts"
@@ -35,11 +34,6 @@ const linesOf = async (records: ReadonlyArray<Records.Recorded>, ...names: Reado
 }
 
 describe("the replay", () => {
-  it("gives the first sentence and the figures of the page", { timeout: 600_000 }, async () => {
-    const records = Records.read()
-    expect(Page.content(await Replay.lines(records), records)).toEqual(Page.read())
-  })
-
   it("has committed records of known questions, each once", () => {
     const records = Records.read()
     const ids = new Set(Questions.read().map(({ id }) => id))
