@@ -3,7 +3,6 @@ import assert from "node:assert/strict"
 import {
   type ConductResult,
   conduct,
-  languagePolicy,
   type Policy,
   resume,
   type Worker,
@@ -85,12 +84,3 @@ assert.deepEqual([routed.answer, routed.spend.calls], ["257,856", 3])
 const planner = script("planner", '{"worker": "atlas", "goal": "Find the inhabitants of Ulm."}')
 const flow = await show(agentflow({ planner, verifier: script("verifier", "STOP"), generator: "sums" }), [atlas, sums])
 assert.deepEqual([flow.answer, flow.spend.calls], ["257,856", 4])
-
-// Answer or plan: an easy question takes one call, a hard one is planned.
-const answerOrPlan = (text: string) =>
-  languagePolicy({ model: script("conductor", text), prompt: { descriptions: true, mayAnswer: true } })
-const easy = await show(answerOrPlan('answer = "257,856"'), [atlas, sums])
-assert.deepEqual([easy.answer, easy.spend.calls], ["257,856", 1])
-const plan = 'model_id = [0, 1]\nsubtasks = ["Find the inhabitants.", "Double them."]\naccess_list = [[], "all"]'
-const hard = await show(answerOrPlan(plan), [atlas, sums])
-assert.deepEqual([hard.answer, hard.spend.calls], ["257,856", 3])
