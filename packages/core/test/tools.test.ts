@@ -201,6 +201,20 @@ describe("a tool with a handler", () => {
     assert.deepStrictEqual(resultsIn(asked[1]!)[0]!.content, [{ type: "image", data: "iVA=", mediaType: "image/png" }])
   })
 
+  it("gives no pictures to a worker that does not support them", async () => {
+    const { asked, worker } = scripted("a", [ask("camera"), "A cat."], {
+      capabilities: { tools: true, images: false, jsonSchema: true }
+    })
+    const camera = tool({
+      name: "camera",
+      input: { type: "object" },
+      execute: () => [{ type: "image", data: new Uint8Array([137, 80]), mediaType: "image/png" }]
+    })
+    const { answer } = await run({ pool: [worker], tools: [camera], unsupported: "omit" })
+    assert.strictEqual(answer, "A cat.")
+    assert.notInclude(JSON.stringify(resultsIn(asked[1]!)), "iVA=")
+  })
+
   it("runs concurrently with others of the same turn, whose results arrive in order", async () => {
     const running: Array<string> = []
     const slow = tool({

@@ -87,8 +87,10 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     test: callTest,
     ...swapped(gateLine, "timeout(run, timeoutMillis)")
   },
-  // The middleware of a step in another order. `shape` and `tools` can be swapped: a shape is for answers, not for turns that
-  // ask for tools.
+  // The middleware of a step in another order. Four swaps break no guarantee: `reassign` with
+  // `nested`, because only workers take over steps, and only from workers; `settings` with `context` and `context` with
+  // `shape`, because `context` compares only messages; and `shape` with `tools`, because a shape is for answers, not for
+  // turns that ask for tools.
   "order-check-reassign": {
     test: "packages/core/test/revise.test.ts",
     ...swapped(
@@ -104,6 +106,20 @@ export const mutants: Readonly<Record<string, Mutant>> = {
       "isConversed ? conversed(context) : undefined",
       ofStep
     )
+  },
+  "order-conversed-capable": {
+    test: "packages/core/test/tools.test.ts",
+    file: "core/src/loop/pipeline.ts",
+    edits: [
+      {
+        from: `${ofStep}isConversed ? conversed(context) : undefined,\n${ofStep}capable(plan)`,
+        to: `${ofStep}capable(plan),\n${ofStep}isConversed ? conversed(context) : undefined`
+      }
+    ]
+  },
+  "order-nested-settings": {
+    test: "packages/core/test/stepSettings.test.ts",
+    ...swapped("delegate && nested(plan, delegate)", "isSet ? settingsOf(plan) : undefined", ofStep)
   },
   // A run that a call starts does not know the reservation of the call, and reserves in addition to it.
   "nested-unknown": {

@@ -26,7 +26,8 @@
  * The middleware of a step, outermost first:
  *
  * - `check` before `reassign`: the answer of a worker that took over the step is checked as well.
- * - `reassign` before `nested`: the Conductor can take over a step, and a worker can take over from the Conductor.
+ * - `reassign` before `nested`: only workers take over steps, and only from workers, so this is a choice; no guarantee
+ *   depends on it.
  * - `nested` before `settings`: the Conductor is not a worker. It passes the settings on to the steps of the nested
  *   run.
  * - `settings` before `shape` and `tools`: the settings apply to each turn of the step, and a notice is reported only
@@ -34,6 +35,8 @@
  * - `nested` before `shape` and `tools`: a nested run handles its own output format and tools.
  * - `reassign` before `context`: if the joined inputs of a step exceed the worker's context window, the step is
  *   reassigned to a worker with a larger one.
+ * - `settings` before `context`, and `context` before `shape`: `context` compares only messages, which the other two
+ *   leave unchanged in the first turn. These are choices.
  * - `shape` before `tools`: a repeated answer may use tools again. This is a choice; no guarantee depends on it.
  * - `tools` before `conversed`: each turn includes the tool results of the previous one.
  * - `conversed` before `capable`: content that a worker does not support is removed from the entire conversation.
