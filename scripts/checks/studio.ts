@@ -246,7 +246,8 @@ export const check = async (): Promise<Report> => {
     if (isWriting) return { passed: looks.length, problems }
     const look = async (page: Page, name: string) => void problems.push(...(await problemsOf(page, name)))
     problems.push(...(await figureProblems(browser).catch(({ message }: Error) => [`Figures: ${message}`])))
-    problems.push(...(await checkList(browser)).problems)
+    const list = await checkList(browser).catch(({ message }: Error) => ({ problems: [`List of runs: ${message}`] }))
+    problems.push(...list.problems)
     const reader = await serveReader(path.join(apart, "reader"))
     try {
       const walked = await walk(browser, reader)

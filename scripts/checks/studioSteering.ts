@@ -248,12 +248,12 @@ export const steer = async (
     await click(page, /^Fork from step/)
     await click(page, "Give its answer")
     await page.locator("textarea[name=answer]").fill("given by hand")
-    await page.locator("select[name=policy]").selectOption("lexical")
+    await page.locator("select[name=policy]").selectOption("single:alpha")
     await page.getByText("Price: at least").waitFor()
     await click(page, "Fork and run")
     await page.getByText("Forked from step 3").waitFor()
     await gate.open("omega")
-    await node(page, 3, "alpha", "Supplied by the caller")
+    await node(page, 3, "the caller", "Supplied by the caller")
     await node(page, 4, "omega", "Answered")
 
     const tools = [{ type: "function", function: { name: "refund", parameters: { type: "object" } } }]

@@ -40,7 +40,8 @@ const looks: Readonly<Record<string, StateLook>> = {
 }
 
 /** Returns the icon and label for a state. */
-export const lookOf = (state: string): StateLook => looks[state] ?? { word: state, tone: "quiet", mark: "dash" }
+export const lookOf = (state: string): StateLook =>
+  Object.hasOwn(looks, state) ? looks[state]! : { word: state, tone: "quiet", mark: "dash" }
 
 const disc = <circle cx="8" cy="8" r="6.5" fill="currentColor" />
 const ring = <circle cx="8" cy="8" r="5.75" fill="none" stroke="currentColor" stroke-width="1.5" />

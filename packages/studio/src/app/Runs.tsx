@@ -142,7 +142,7 @@ const Row = ({
             <span class="unseen">Fork of {Format.runId(run.fork_of)}: </span>
           </span>
         )}
-        <a class="whole" href={href(["runs", run.id])} tabIndex={isSelected ? 0 : -1}>
+        <a class="row-link" href={href(["runs", run.id])} tabIndex={isSelected ? 0 : -1}>
           {question === "" ? "(no text)" : question}
         </a>
       </span>

@@ -194,7 +194,6 @@ export const Samples = ({
   }
   const one = ordinal("a", 0)
   const other = ordinal("b", 1)
-  const filter = (query.get("show") ?? "all") as Filter
   const search = useSignal("")
   const most = useSignal(pageSize)
   const own = questions.filter((question) => question.benchmark === benchmark)
@@ -206,10 +205,12 @@ export const Samples = ({
     wrong: isWrong,
     missing: isMissing
   }
+  const show = query.get("show") ?? ""
+  const filter = Object.hasOwn(matches, show) ? (show as Filter) : "all"
   const counts = (name: Filter) => own.filter(matches[name]).length
   const words = search.value.trim().toLowerCase()
   const found = own
-    .filter(matches[filter] ?? matches.all)
+    .filter(matches[filter])
     .filter(({ stratum, task }) => words === "" || `${task} ${stratum ?? ""}`.toLowerCase().includes(words))
   const open = query.get("task")
   const chips: ReadonlyArray<readonly [Filter, string]> = [
