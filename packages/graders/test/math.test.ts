@@ -195,14 +195,14 @@ describe("suites", () => {
     "set-7": 4,
     "set-8": 2,
     "set-9": 3,
-    "set-10": 2,
+    "set-10": 1,
     "set-11": 6,
     "set-12": 1,
     "set-13": 10,
     "set-14": 5,
     "set-15": 5,
     "set-16": 5,
-    "set-17": 7,
+    "set-17": 6,
     "set-18": 4,
     "set-19": 11,
     "set-20": 14,
@@ -212,7 +212,7 @@ describe("suites", () => {
     "set-24": 2,
     "set-25": 3,
     "set-26": 15,
-    "set-27": 5
+    "set-27": 4
   }
 
   for (const [name, cases] of Object.entries(sets)) {

@@ -8,7 +8,7 @@ const maxLength = 20_000
 
 /** Delimiters of reasoning: `<think>`, `◁think▷`, `[THINK]`, `<|begin_of_thought|>`, with or without a namespace. */
 const thoughts =
-  /[<◁](?<close>\/?)(?:\w{1,12}:)?(?:think(?:ing)?|thoughts?|reasoning|scratchpad|reflection)[>▷]|\[(?<ended>\/?)THINK\]|<\|(?<side>begin|end)_of_thought\|>/gi
+  /[<◁](?<close>\/?)(?:\w{1,12}:)?(?:\w{0,8}(?:think(?:ing)?|thoughts?|reasoning|scratch_?pad|reflection)(?:_\w{1,12})?)[>▷]|\[(?<ended>\/?)THINK\]|<\|(?<side>begin|end)_of_thought\|>/gi
 
 /** Channels of a message. The last one is the answer if its name is "final": `<|channel|>final<|message|>…<|end|>`. */
 const channels = /<\|channel\|>\s*(\w+)[^<]{0,40}<\|message\|>/g
@@ -20,18 +20,52 @@ const inFinalChannel = (text: string): string => {
   return text.slice(last.index + last[0].length).replace(/<\|[\s\S]*$/, "")
 }
 
-/** Tokens of chat templates at the start and the end of a text, and around a box: `<|assistant|>`, `</s>`. */
-const opening = /^(?:\s*<\|\w{1,24}\|>)+/
-const closing = /(?:\s*(?:<\|\w{1,24}\|>|<\/s>|<eos>|<end_of_turn>|\[\/?INST\]))+\s*$/
+/** A token of a chat template: `<|im_end|>`, `</s>`, `[/INST]`, `<EOT>`, `[DONE]`. */
+const token = String.raw`(?:<[|｜][^<>\n]{1,30}[|｜]>|<\/?[a-zA-Z_]{1,24}>|\[\/?[A-Z_]{3,24}\])`
+
+/** Tokens and the name of the speaker at the start of a text, and tokens at its end. */
+const opening = new RegExp(
+  `^(?:\\s*${token})*(?:\\s*(?:#{1,4} *)?(?:assistant|model|response|ai)(?: *:|(?=\\s*\\n)|(?=\\s*<[|｜]))\\s*(?:<[|｜][^<>\\n]{1,30}[|｜]>)?)?\\s*`,
+  "i"
+)
+const closing = new RegExp(`${token}$`)
+
+/** The instruction before an answer. */
+const instruction = /^[\s\S]*\[\/INST\](?=\s*\S)/
+
 const boxTokens = /<\|(begin|end)_of_box\|>/g
 
+/** Maximum number of tokens that are removed from the end of a text. */
+const maxTokens = 8
+
+/** Removes the tokens at the end of a text that have no counterpart in it. */
+const withoutClosing = (text: string): string => {
+  let rest = text.trimEnd()
+  for (let count = 0; count < maxTokens; count++) {
+    const found = closing.exec(rest.slice(-40))?.[0]
+    if (found === undefined || found.length === rest.length) return rest
+    const cut = rest.slice(0, -found.length).trimEnd()
+    const name = /[a-zA-Z_]+/.exec(found)?.[0] ?? ""
+    if (/^[<[]\//.test(found) && new RegExp(`[<[]${name}[\\s>\\]]`).test(cut)) return rest
+    rest = cut
+  }
+  return rest
+}
+
+/** Removes the tokens at the start of a text that have no counterpart in it. */
+const withoutOpening = (text: string): string => {
+  const found = opening.exec(text)![0]
+  const names = [...found.matchAll(/[<[]([a-zA-Z_]+)[>\]]/g)].map(([, name]) => name!)
+  return found === text || names.some((name) => new RegExp(`[<[]/${name}[>\\]]`, "i").test(text))
+    ? text
+    : text.slice(found.length)
+}
+
 /** Removes the tokens of chat templates. */
-export const withoutTokens = (text: string): string =>
-  text
-    .replace(boxTokens, (_, side) => (side === "begin" ? "<answer>" : "</answer>"))
-    .replace(opening, "")
-    // Between <s> and </s>, a text is struck out.
-    .replace(text.includes("<s>") ? /(?!)/ : closing, "")
+export const withoutTokens = (text: string): string => {
+  const boxed = text.replace(boxTokens, (_, side) => (side === "begin" ? "<answer>" : "</answer>"))
+  return withoutClosing(withoutOpening(boxed.replace(instruction, "")))
+}
 
 /** Returns the text after the last block of reasoning. An unclosed block hides everything after it. */
 export const spoken = (text: string): string => {

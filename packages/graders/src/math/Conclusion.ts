@@ -7,6 +7,8 @@
  */
 import type { Span } from "../internal/assertion/Assertion.ts"
 import { because } from "../internal/assertion/because.ts"
+import { isEnglish, patternsIn } from "../internal/assertion/languages.ts"
+import { offer } from "../internal/assertion/remarks.ts"
 import { approximate, isReal } from "./Evaluate.ts"
 import { measured } from "./Measured.ts"
 import { normalise } from "./Notation.ts"
@@ -288,6 +290,10 @@ const ofMistakes =
 /** A question on a separate line: "Would you like me to show the steps?" */
 const question = /\n[^\n.!]*[?？؟]\s*$/
 
+/** Whether a question offers more to the reader. Questions in other languages than English are not judged. */
+const isOffer = (line: string): boolean =>
+  offer.test(line) || /[^ -~\s]/.test(line) || (!isEnglish(line) && patternsIn(line, false).length > 0)
+
 /** A sum in parentheses after its value: "27 (8 + 9 + 10)". */
 const sum = /(?<![\d.,])(\d[\d.,]*)\s\((\d[\d.,]*(?:\s?[+×·*÷−-]\s?\d[\d.,]*)+)\)(?=[.!]?\s*$)/
 
@@ -299,6 +305,7 @@ export const withoutChecks = (written: string): string => {
   for (const pattern of [check, ofMistakes, legend, question]) {
     const at = trimmed.slice(from).search(pattern)
     if (pattern === check && at !== -1 && failing.test(trimmed.slice(from + at))) return text
+    if (pattern === question && at !== -1 && !isOffer(trimmed.slice(from + at))) continue
     if (at !== -1 && /\d|\$|\\/.test(trimmed.slice(0, from + at))) return trimmed.slice(0, from + at + 1)
   }
   return text

@@ -23,7 +23,8 @@ const groupEnd = (text: string, start: number, limit = text.length): number | un
   return undefined
 }
 
-const opening = /\\(?:(?:begin)?(?:f?boxed|fbox|framebox)|bbox\s*(?:\[[^\]]{0,200}\])?)\s*/g
+const opening =
+  /\\(?:(?:begin)?(?:f?boxed|fbox|framebox)|(?:final)?ans(?:wer)?(?=\s*\{)|bbox\s*(?:\[[^\]]{0,200}\])?)\s*/g
 
 const environment = /\\begin\s*\{boxed\}([\s\S]{1,2000}?)\\end\s*\{boxed\}/g
 
@@ -96,11 +97,11 @@ export const boxed = (text: string): ReadonlyArray<Statement> => {
 // -------------------------------------------------------------------------------------------------------------------
 
 const tag =
-  /<(\/?)(?:(?:final[_ -]?)?(?:answer|result|ans)|final|(?<=\/)parameter|parameter name="(?:final_?)?answer")>|\[(\/?)ANSWER\]/gi
+  /<(\/?)(?:(?:(?:final|my|short)[_ -]?)?(?:answer|result|ans)|final|conclusion|box(?:ed)?|(?<=\/)parameter|parameter name="(?:final_?)?answer")(?:\s[^<>\n]{1,60})?>|\[(\/?)ANSWER\]/gi
 
 /** A call that submits the answer: `final_answer("5")`, `submit(answer="5")`, `Finish[5]`. */
 const call =
-  /(?<![\w.])(?:final_?answer|submit(?:_(?:final_)?answer)?)\(\s*(?:\w+\s*=\s*)?(?:"([^"\n]{1,200})"|'([^'\n]{1,200})')\s*\)|(?<![\w.])finish\[([^\n]{1,200})\](?=\s*(?:\n|$))/gi
+  /(?<![\w.])(?:final_?answer|submit(?:_(?:final_)?answer)?|answer|finish|(?:give|return|send)_(?:final_)?answer)\(\s*(?:\w+\s*=\s*)?(?:"([^"\n]{1,200})"|'([^'\n]{1,200})')\s*\)|(?<![\w.])(?:finish|answer)\[([^\n]{1,200})\](?=\s*(?:\n|$))|(?<=(?:^|\n)action:\s*finish\s*\n\s*action input:\s*)([^\n]{1,200})/gi
 
 /**
  * Returns the answers in tags and in calls that submit one. Opening and closing tags are matched separately, because a combined pattern takes
@@ -116,8 +117,8 @@ export const tagged = (text: string): ReadonlyArray<Statement> => {
       open = undefined
     }
   }
-  for (const { 0: all, 1: quoted, 2: single, 3: bare, index } of text.matchAll(call))
-    found.push({ start: index, end: index + all.length, content: (quoted ?? single ?? bare)! })
+  for (const { 0: all, 1: quoted, 2: single, 3: bare, 4: input, index } of text.matchAll(call))
+    found.push({ start: index, end: index + all.length, content: (quoted ?? single ?? bare ?? input)! })
   return found
 }
 
@@ -148,8 +149,51 @@ const isDisowned = (object: string): boolean =>
     object
   )
 
+/** Names of answers in JSON, by rank. */
+const names = [
+  /^(?:(?:the|my|final|exact|correct|short)[_ -]?)*(?:answer|ans)s?$|^final$/i,
+  /^(?:final[_ -]?)?(?:result|solution|output|response|value|conclusion|prediction)s?$/i
+]
+
+/** Names of objects around an answer. Objects with other names, such as examples, may contain the answers of others. */
+const around = /^(?:data|arguments|args|param(?:eter)?s|input|message|content|body|payload|completion|return)$/i
+
+const inValue = (value: unknown): string | undefined => {
+  if (typeof value === "string" || typeof value === "number") return String(value)
+  if (Array.isArray(value)) {
+    const items = value.slice(0, 40).map(inValue)
+    return items.length === 0 || items.includes(undefined) ? undefined : items.join(", ")
+  }
+  return typeof value === "object" && value !== null ? inObject(value) : undefined
+}
+
+const inObject = (value: object): string | undefined => {
+  const entries = Object.entries(value)
+  for (const name of names) {
+    const found = entries.findLast(([key]) => name.test(key.replace(/(?<=[a-z])(?=[A-Z])/g, "_")))
+    const content = found === undefined ? undefined : inValue(found[1])
+    if (content !== undefined) return content
+  }
+  const inner = entries.findLast(([key]) => around.test(key))
+  return inner === undefined ? undefined : inValue(inner[1])
+}
+
+/** Returns the answer of a text that is a JSON object, possibly in a fence or in a list of its own. */
+const parsed = (text: string): Statement | undefined => {
+  const bare = /^\s*(?:```\w*\s*)?\[?\s*(\{[\s\S]*\})\s*\]?\s*(?:```\s*)?$/.exec(text)?.[1]
+  if (bare === undefined || isDisowned(bare)) return undefined
+  try {
+    const content = inValue(JSON.parse(bare))
+    return content === undefined ? undefined : { start: 0, end: text.length, content }
+  } catch {
+    return undefined
+  }
+}
+
 /** Returns the answers in JSON objects such as `{"answer": "5"}`. */
 export const inJson = (text: string): ReadonlyArray<Statement> => {
+  const whole = text.includes("{") ? parsed(text) : undefined
+  if (whole !== undefined && !/(?<!\\)(?:\\\\)*\\[bfnrt]/.test(text)) return [whole]
   if (!/[{,]\s*["']?(?:final|exact|correct|ans|result|solution)/i.test(text)) return []
   const matches = [...text.matchAll(key)].slice(-40)
   const isAnswer = ({ 0: name }: RegExpExecArray) => /ans|final/i.test(name)

@@ -10,6 +10,7 @@ import { answerWords, joinedWords, resultWords } from "../internal/answerWords.t
 import {
   isAsserted,
   isDeniedAbroad,
+  isLabel,
   isReplaced,
   isRetracted,
   isUndenied,
@@ -209,6 +210,12 @@ const isPart = (text: string, { from, start }: Span & { readonly from: number })
 /** A doubt that trails off after a value: "42... or so I'd like to believe". */
 const trailing = /(?:\.\.\.|…)\s*(?:or|but|if|maybe|perhaps|though|well|unless|i|we|no|wait|hmm)\b/i
 
+/** Returns where the value behind a label starts, if words of the same sentence precede it: "The answer is exactly $5$". */
+const valueStart = (text: string, { content, end, from, start }: Statement & { readonly from: number }): number =>
+  /[:：\n]/.test(text.slice(start, from)) || !/^\p{L}{2}/u.test(content)
+    ? from
+    : from + Math.max(0, text.slice(from, end).search(/[$\\\d]/))
+
 const read = (text: string): Reading => {
   const marks = marksOf(text)
   const labels = [...labelled(text), ...before(text)]
@@ -221,7 +228,7 @@ const read = (text: string): Reading => {
     const inside = marks.some(
       (mark) => contains(one, mark) || contains(mark, one) || (mark.start < one.end && mark.end > one.start)
     )
-    return inside
+    return inside || !isLabel(plain, valueStart(text, one))
       ? []
       : [
           {
@@ -245,10 +252,10 @@ const read = (text: string): Reading => {
   }
 }
 
-const rules = { anyOrder: true, bareValues: true }
+const lenient = { anyOrder: true, bareValues: true }
 
 const isSame = (a: string, b: string): boolean =>
-  a === b || decideText(a, b, rules).correct || decideText(b, a, rules).correct
+  a === b || decideText(a, b, lenient).correct || decideText(b, a, lenient).correct
 
 /**
  * Whether an earlier claim contradicts the last one: it is a different answer that is neither retracted nor an
@@ -392,6 +399,10 @@ const entities: Readonly<Record<string, string>> = {
 const withoutHtml = (text: string): string =>
   text
     .replace(/<(sup|sub)>([^<]{1,60})<\/\1>/gi, (_, side: string, said) => `${/p$/i.test(side) ? "^" : "_"}{${said}}`)
+    .replace(
+      /<\/?(?:assistant|ai|bot|model|message|text|content|final_?(?:response|output)|reply|main|body|center|font|math)(?:\s[^<>\n]{0,60})?>/gi,
+      "\n"
+    )
     .replace(/<\/?(?:b|strong)>/gi, "**")
     .replace(/<h[1-6][^<>]{0,60}>([^<]{1,200})<\/h[1-6]>/gi, "\n**$1**\n")
     .replace(
@@ -455,6 +466,47 @@ const greek = /\p{Script=Greek}{3}/u
 
 const inQuotation = /^(?: {0,3}>[^\n]*(?:\n|$)){2,}$/
 
+/** Symbols such as emojis, stars and bullets. */
+const ornament = String.raw`(?:(?![°℃℉])[\p{So}\uFE0F•‣])`
+
+const ornamented = new RegExp(
+  `(?<=^|\\n)[ \\t]*${ornament}+[ \\t]*(?=(?:the |my |our )?(?:final|correct|answer|ans|result)\\b)`,
+  "giu"
+)
+
+/** A label with other marks than a colon behind it: "★ Answer ★ 5", "Answer » 5", "Answer | 5". */
+const ornate = new RegExp(
+  `(?<=^|\\n)([ \\t]*(?:the |my |our )?(?:final |correct )?(?:answer|ans|result))(?:[ \\t]*(?:(?:${ornament}|[»›])+|:=|\\.{3}|[;|](?=[ \\t])|(?=≈))[ \\t]*|\\t+(?=\\S))(?=[^|\\n]+(?:\\n|$))`,
+  "giu"
+)
+
+/** Quotation marks and brackets that do not occur in formulas. */
+const quotations =
+  /^(?:«([^«»]+)»|“([^“”]+)”|"([^"]+)"|‘([^‘’]+)’|'([^']+)'|「([^」]+)」|『([^』]+)』|【([^】]+)】|‹([^›]+)›|`([^`]+)`|==([^=]+)==|__([^_]+)__|<([^<>]+)>|\{(?:final )?answer: ([^{}]+)\})[.。]?$/iu
+
+/** Lines of marks at both ends: "=== 5 ===", ">>> 5 <<<", "⭐ 5 ⭐". */
+const ornaments = new RegExp(
+  `^(?:([=*#~>_-])\\1+\\s*|${ornament}+\\s*)|(?:\\s*([=*#~<_])\\2+|\\s*${ornament}+|\\s\\*/)$`,
+  "gu"
+)
+
+/** Removes quotation marks, brackets and ornaments around a value. */
+const withoutOrnaments = (said: string): string => {
+  if (said.length > 200) return said
+  const text = said.trim()
+  const quoted = quotations
+    .exec(text)
+    ?.slice(1)
+    .find((one) => one !== undefined)
+  if (quoted !== undefined) return withoutOrnaments(quoted)
+  const bare = text.replace(ornaments, "")
+  return bare === text || !/[\p{L}\p{N}]/u.test(bare) ? said : withoutOrnaments(bare)
+}
+
+/** Environments for text that the author of a solution writes. */
+const environment =
+  /\s*\\(?:begin|end)\{(?:center|tcolorbox|mdframed|framed|shaded|solution|proof|minipage|document|flushleft|flushright|quote|itemize|enumerate)\*?\}(?:\[[^\]\n]{0,40}\]|\{[^{}\n]{0,20}\})?\s*/g
+
 /** Normalizes digits to ASCII, and converts LaTeX displays and headings to Markdown. */
 const inPlainSigns = (written: string): string => {
   const text = greek.test(written)
@@ -470,7 +522,10 @@ const inPlainSigns = (written: string): string => {
   const marked = /<\/|<br|&\w+;/i.test(units) ? withoutHtml(units) : units
   const quoted = inQuotation.test(marked) ? marked.replace(/^ {0,3}>[ \t]?/gm, "") : marked
   const glossed = /[)）\p{L}][*_]{0,3}\s*[:：]/u.test(quoted) ? quoted.replace(gloss, "") : quoted
-  const unframed = /(?:^|\n) {0,3}(?:[[(【«「『]|:::)/.test(glossed) ? glossed.replace(framed, "Answer: ") : glossed
+  const clear = /(?:ans(?:wer)?|result|final)/i.test(glossed)
+    ? glossed.replace(ornamented, "").replace(ornate, "$1: ")
+    : glossed
+  const unframed = /(?:^|\n) {0,3}(?:[[(【«「『]|:::)/.test(clear) ? clear.replace(framed, "Answer: ") : clear
   const bare = unframed
     .replace(/[⩾≧⩽≦⟨⟩ⁿˣᵏᵐⁱᵗₙₖ]/g, (sign) => alike[sign]!)
     .replace(/\n[ \t]*\n[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*(?=\n)/g, "\n")
@@ -504,7 +559,13 @@ const inPlainSigns = (written: string): string => {
       ""
     )
     .replace(/\\(?:noindent|displaystyle|par|medskip|bigskip|smallskip)(?![a-zA-Z])\s*/g, "")
-    .replace(/\s*\\(?:begin|end)\{(?:center|tcolorbox)\}\s*/g, "\n")
+    .replace(environment, "\n")
+    .replace(/\{\\(?:bf|it|sc|bfseries|itshape|Large|large)(?![a-zA-Z])\s*([^{}\n]{1,80})\}/g, "\\textbf{$1}")
+    .replace(/\\textcolor\s*\{[^{}]{1,20}\}\s*\{([^{}]{1,200})\}/g, "$1")
+    .replace(
+      /(?<=\\f?box(?:ed)?\s*\{\s*)\\(?:text|textbf|mathrm|mathbf)\s*\{\s*(?:(?:the )?(?:final )?(?:answer|ans|result)(?: is)?\.?\s*[:=]?)\s*\}\s*[:=]?/gi,
+      ""
+    )
     .replace(/\\text(?:bf|it)\s*\{(\$[^$\n]+\$)\}/g, "$1")
     .replace(/(?<=^|\n)\s*\\item(?![a-zA-Z])(?:\[[^[\]\n]{0,20}\])?\s*/g, "")
     .replace(/\\(begin|end)\{answer\}/g, (_, side) => (side === "begin" ? "<answer>" : "</answer>"))
@@ -764,7 +825,7 @@ export const extract = (text: string): string | undefined => {
 export const find = (text: string): { readonly answer: string } | Absence => {
   const said = visible(text)
   const found = search(said)
-  if (typeof found === "string") return { answer: found }
+  if (typeof found === "string") return { answer: withoutOrnaments(found) }
   return found ?? absenceIn(said)
 }
 

@@ -6,10 +6,12 @@
  * the sentences that follow, may retract it. Formulas are masked, because they do not contain words.
  */
 import { answerWords, joinedWords, resultWords } from "../answerWords.ts"
+import { isAnnounced } from "./announcement.ts"
 import { because } from "./because.ts"
 import { isAmount, isCommitted, isCommittedAbroad, isEnglishAmount, isSubject } from "./commitment.ts"
 import * as English from "./english.ts"
 import { isEnglish, isStatedPlainly, patternsIn } from "./languages.ts"
+import { isAdverse, isEnding, isTopic, isUnrelated, offer } from "./remarks.ts"
 import {
   bound,
   complement,
@@ -362,13 +364,26 @@ const isStatedAbroad = (before: string, said: string, isMark: boolean): boolean 
   (!isMark && isAmount(before, said))
 
 /**
+ * Whether an English sentence that names an answer announces it, up to the answer. Sentences without a noun for answers,
+ * and in other languages, are not judged.
+ */
+const announces = (before: string, nouns: RegExp): boolean =>
+  !nouns.test(before) || !isEnglish(before) || isAnnounced(before)
+
+const answerNoun = /(?<!\p{L})(?:answer|ans)s?(?!\p{L})/iu
+const labelNoun = /(?<!\p{L})(?:answer|ans|result|solution|value)s?(?!\p{L})/iu
+
+/** Whether the sentence of a label announces an answer. */
+export const isLabel = (text: string, from: number): boolean => announces(sentenceBefore(text, from), labelNoun)
+
+/**
  * Whether the sentence of an answer asserts it. The text must be {@link masked}. A marked answer, such as a box, may be
  * an object of any kind, so an unknown verb does not assert it.
  */
 export const isAsserted = (text: string, { end, start }: Span, isMark = false): boolean => {
   const before = sentenceBefore(text, start)
   const { mark, said } = sentenceBehind(text, end)
-  if (/[?？؟]/.test(mark)) return false
+  if (/[?？؟]/.test(mark) || !announces(before, answerNoun)) return false
   if (isDoubted(before) || isDenied(said) || trailing.test(text.slice(end, end + 24))) return false
   const isPlain = isStatedPlainly(`${before} ${said}`)
   if (isPlain !== undefined) return isPlain
@@ -445,12 +460,13 @@ const courtesy =
 /** Whether a sentence after an answer is known to be harmless. */
 const isHarmless = (sentence: string, mark: string): boolean =>
   /[?？؟]/.test(mark)
-    ? English.offer.test(sentence)
-    : English.aside.test(sentence) ||
+    ? offer.test(sentence)
+    : isEnding(sentence) ||
+      English.aside.test(sentence) ||
       courtesy.test(sentence) ||
       English.closing.test(sentence) ||
       (English.explaining.test(sentence) && !English.contrast.test(sentence)) ||
-      (English.harmless.test(sentence) && !English.negative.test(sentence))
+      (English.harmless.test(sentence) && !English.negative.test(sentence) && !isAdverse(sentence))
 
 /** Matches the start of a sentence that contrasts with the answer before it. */
 const contrary = /^[\s*_>#(–—-]*(?:but|however|yet|though|although|except|still|unfortunately|hmm+|well)(?![\p{L}])/iu
@@ -463,7 +479,7 @@ const contrary = /^[\s*_>#(–—-]*(?:but|however|yet|though|although|except|st
 const isHarmful = (sentence: string, mark: string): boolean => {
   if (!/\p{L}{2}/u.test(sentence)) return false
   if (English.template.test(sentence)) return true
-  if (isHarmless(sentence, mark)) return false
+  if (isHarmless(sentence, mark) || (!/[?？؟]/.test(mark) && isUnrelated(sentence))) return false
   return !/[□\d]/.test(sentence) || (English.negative.test(sentence) && English.anaphor.test(sentence))
 }
 
@@ -483,8 +499,10 @@ const hasHarm = (tail: string, inEnglish: boolean): boolean => {
     const sentence = tail.slice(begin, index)
     begin = index + mark.length
     if (sentence.trim() === "") continue
-    isInList = listItem.test(sentence) ? isInList : listHeading.test(sentence) && isHarmless(sentence, mark)
-    if (isInList) continue
+    const isItem = listItem.test(sentence)
+    const isHeading = mark === "\n" && (listHeading.test(sentence) || listItem.test(tail.slice(begin)))
+    if (!isItem) isInList = isHeading && (isHarmless(sentence, mark) || isTopic(sentence))
+    if (isInList && !(isItem && isAdverse(sentence))) continue
     if (contrary.test(sentence) && English.negative.test(sentence.replace(contrary, "")) && !/[□\d]/.test(sentence))
       return true
     if (objection.test(sentence) && !English.restored.test(tail.slice(begin))) return true
