@@ -290,6 +290,13 @@ const ofMistakes =
 /** A question on a separate line: "Would you like me to show the steps?" */
 const question = /\n[^\n.!]*[?？؟]\s*$/
 
+/** An offer with a number at the end of a text: "¿Quieres otros 4 ejercicios?" */
+const offering = /[.!。！।\n$*)\]}][^.!?。！？।\n]{0,120}\d[^.!?。！？।\n]{0,80}[?？؟]\s*$/u
+
+/** Nouns for exercises, and verbs of wishing, with which an offer is made in other languages. */
+const exercise =
+  /exercises?|problems?|questions?|puzzles?|examples?|aufgaben?|übungen?|beispiele?|exercices?|problèmes?|ejercicios?|problemas?|ejemplos?|esercizi|problemi|exercícios?|opgaven?|oefening\p{L}*|uppgift\p{L}*|opgave\p{L}*|oppgave\p{L}*|zada[nń]\p{L}*|příklad\p{L}*|úloh\p{L}*|zadat\p{L}*|tehtäv\p{L}*|feladat\p{L}*|exerciți\p{L}*|soru\p{L}*|bài|soal|задач\p{L}*|пример\p{L}*|завдан\p{L}*|ασκήσ\p{L}*|题|題|問|문제|مسائل|تمارين|أسئلة|תרגילים|शब्द|प्रश्न|सवाल|প্রশ্ন|ข้อ/iu
+
 /** Whether a question offers more to the reader. Questions in other languages than English are not judged. */
 const isOffer = (line: string): boolean =>
   offer.test(line) || /[^ -~\s]/.test(line) || (!isEnglish(line) && patternsIn(line, false).length > 0)
@@ -302,8 +309,9 @@ export const withoutChecks = (written: string): string => {
   const text = written.replace(sum, (all, value, added) => (repeats(added, value) ? value : all))
   const trimmed = text.trimEnd()
   const from = Math.max(0, trimmed.length - 600)
-  for (const pattern of [check, ofMistakes, legend, question]) {
+  for (const pattern of [check, ofMistakes, legend, question, offering]) {
     const at = trimmed.slice(from).search(pattern)
+    if (pattern === offering && at !== -1 && !exercise.test(trimmed.slice(from + at))) continue
     if (pattern === check && at !== -1 && failing.test(trimmed.slice(from + at))) return text
     if (pattern === question && at !== -1 && !isOffer(trimmed.slice(from + at))) continue
     if (at !== -1 && /\d|\$|\\/.test(trimmed.slice(0, from + at))) return trimmed.slice(0, from + at + 1)

@@ -558,6 +558,12 @@ const readings = (normalised: string): ReadonlyArray<Expression> => {
 /** Matches a time of day, which is not a ratio. */
 const isTime = /^\d{1,2}:[0-5]\d$/
 
+/** Converts a time of the 24-hour clock after noon to one with PM. */
+const inAfternoon = (time: string): string | undefined => {
+  const [hour, minute] = time.split(":")
+  return Number(hour) < 13 || Number(hour) > 23 ? undefined : `${Number(hour) - 12}:${minute} p`
+}
+
 const sameTime = (text: string): string => text.replace(/^0(?=\d:)/, "")
 
 /** Whether two answers are times and not ratios: the question asks for a time, or both are multiples of 5 minutes. */
@@ -728,6 +734,7 @@ const asTexts = (gold: string, answer: string, rules: Rules): Texts => {
     if (isOtherFactorisation(a, b)) return no("text")
     const [time, other] = [timeOfDay(a), timeOfDay(b)]
     if (time !== undefined && other !== undefined) return verdict(time === other, "text")
+    if (isTime.test(b) && time !== undefined && inAfternoon(b) !== undefined) return verdict(inAfternoon(b) === time, "text")
     if (isTime.test(a) && other !== undefined) return verdict(sameTime(a) === other.slice(0, -2), "text")
     return isTimes(a, b, rules) ? verdict(sameTime(a) === sameTime(b), "text") : undefined
   }

@@ -174,6 +174,9 @@ const inObject = (value: object): string | undefined => {
     const content = found === undefined ? undefined : inValue(found[1])
     if (content !== undefined) return content
   }
+  const unknowns = entries.filter(([key, one]) => /^[a-zA-Z]$/.test(key) && /^(?:number|string)$/.test(typeof one))
+  if (unknowns.length === entries.length && entries.length > 0)
+    return unknowns.map(([key, one]) => `${key} = ${one}`).join(", ")
   const inner = entries.findLast(([key]) => around.test(key))
   return inner === undefined ? undefined : inValue(inner[1])
 }

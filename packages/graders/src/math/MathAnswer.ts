@@ -13,6 +13,7 @@ import {
   isLabel,
   isReplaced,
   isRetracted,
+  isTakenBack,
   isUndenied,
   masked,
   objects,
@@ -73,6 +74,10 @@ const foreignLabel = new RegExp(
  */
 const explained = /(?:\*\*|__)\s*\((?![^()]*\b(?:or|not|maybe|perhaps|possibly|probably|guess\w*)\b)[^()]*\)[.!]?$/i
 
+/** A remark in parentheses after a value: "14:10 (24-hour clock)", "11/5 (2.2 as a decimal)", "0,225 (virgule décimale)". */
+const commented =
+  /(?<=[\d$}%°!π)\]]|[a-z]) \((?=[^()]*\p{L}{3})(?![^()]*(?<!\p{L})(?:or|not|no|to be|tb[acd]|pending|maybe|perhaps|possibly|probably|guess\w*|if|unless|mod|base|but|approx\w*|rounded|wrong|false|un\w+|nicht|pas|non|nie|не|k|n|m)(?!\p{L}))[^()=∈<>\\]*\)[.!]?$/iu
+
 /** Verbs and symbols that end a sentence after its answer, in languages with this word order. */
 const ending =
   /\s*(?:です|である|となります|になります|だ|입니다|이다|है|हैं|आहे|ஆகும்|ہے|ہیں|۔|است|(?![✗✘❌✖❎🚫⛔👎🤔🤷❓❔⁉😅😬🙃])(?:\p{Emoji_Presentation}|[✓✔☑])|['’]?[dt][ıiuü]r|\||।|。)+\s*$/u
@@ -112,7 +117,7 @@ const behindLabel = (text: string, match: RegExpExecArray): (Statement & { reado
     .replace(ending, "")
     .replace(isBoldWithin(said) ? /(?!)/ : /^(?:\*\*|__)|(?:\*{1,3}|_{1,2})[.!。]?$/g, "")
     .replace(ending, "")
-    .replace(/ \((?:exact(?:ly)?|final)\)$/, "")
+    .replace(commented, "")
     .replace(/^[a-zA-Z] ?(?:→|->|⟶) ?(?=\$)/, "")
     .replace(/^([^*]*)(?:(?<!\s)\*\*(?=\s)|(?<=\s)\*\*(?!\s)|(?<!\s)\*\*$)([^*]*)$/, "$1$2")
     .replace(/^([^()[\]]*|\$[^$]*\$[.!]?)[)\]]$/, "$1")
@@ -127,7 +132,7 @@ const labelled = (text: string): ReadonlyArray<Statement & { readonly from: numb
     .flatMap((match) => behindLabel(text, match) ?? [])
 
 const reversed =
-  /(?<![^\s(])(?<!\d )(\$[^$\n]{1,80}\$|-?\d[\d.,/]*(?:[ \u00a0\u202f']\d{3}(?!\d))*|\*\*[^*\n]{1,40}\*\*) (?:(?:is|must be) (?:thus |therefore |hence )?|as )(?:(?:the|my|our) (?:final |correct |right )?answer\b(?! (?:to|of|for))|what (?:the (?:question|problem|task) (?:asks|asked|wants|wanted)|(?:we|you) (?:want|wanted|need|needed|were (?:looking|asked) for)))|(?<![^\n])(\$[^$\n]{1,80}\$|-?\d[\d.,/]*) it is\b/gi
+  /(?<![^\s(])(?<!\d )(\$[^$\n]{1,80}\$|-?\d[\d.,/]*(?:[ \u00a0\u202f']\d{3}(?!\d))*|\*\*[^*\n]{1,40}\*\*) (?:(?:is|must be) (?:thus |therefore |hence )?|as )(?:(?:the|my|our) (?:final |correct |right )?answer\b(?! (?:to|of|for))|what (?:the (?:question|problem|task) (?:asks|asked|wants|wanted)|(?:we|you) (?:want|wanted|need|needed|were (?:looking|asked) for)))|(?<![^\n])(\$[^$\n]{1,80}\$|-?\d[\d.,/]*) (?:it is\b|(?:is|ist|est|es|è|é|jest|är|er) (?:correct\w*|right|richtig|korrekt|exacte?|juste?|corrett\w*|rätt|riktig\w*|poprawn\w*)(?![\p{L}]))/giu
 
 /** Finds answers that precede their label: "5 is the answer". */
 const before = (text: string): ReturnType<typeof labelled> =>
@@ -490,6 +495,13 @@ const ornaments = new RegExp(
   "gu"
 )
 
+/** Numbers separated by semicolons. */
+const semicolons = /^[-−]?\d[\d./]*(?:;\s*[-−]?\d[\d./]*)+$/
+
+/** Returns a value with commas between numbers, and a mixed number without "and". */
+const withSeparators = (value: string): string =>
+  semicolons.test(value) ? value.replaceAll(";", ",") : value.replace(/^([-−]?\d+) and (?=\d+\/\d+$)/, "$1 ")
+
 /** Removes quotation marks, brackets and ornaments around a value. */
 const withoutOrnaments = (said: string): string => {
   if (said.length > 200) return said
@@ -559,6 +571,8 @@ const inPlainSigns = (written: string): string => {
       ""
     )
     .replace(/\\(?:noindent|displaystyle|par|medskip|bigskip|smallskip)(?![a-zA-Z])\s*/g, "")
+    .replace(/(?<=\\\[|\$\$?)\s*\\(?:text|textbf|mathrm|mathbf|textit)\s*\{\s*((?:the )?(?:final )?(?:answer|ans|result|solution)(?: is)?)\s*:?\s*\}\s*[:=]?/gi, (_, said: string, at: number, all: string) => `${all.startsWith("\\[", at - 2) ? "\\]" : all.slice(Math.max(0, at - 2), at) === "$$" ? "$$" : "$"}${said}: ${all.startsWith("\\[", at - 2) ? "\\[" : all.slice(Math.max(0, at - 2), at) === "$$" ? "$$" : "$"}`)
+    .replace(/\\\[\s*\\\]|\$\$\s*\$\$(?=(?:the )?(?:final )?(?:answer|ans|result|solution))/gi, "")
     .replace(environment, "\n")
     .replace(/\{\\(?:bf|it|sc|bfseries|itshape|Large|large)(?![a-zA-Z])\s*([^{}\n]{1,80})\}/g, "\\textbf{$1}")
     .replace(/\\textcolor\s*\{[^{}]{1,20}\}\s*\{([^{}]{1,200})\}/g, "$1")
@@ -636,7 +650,7 @@ const inWords = (text: string): string | undefined => {
   return isAsserted(plain, found) && !isRetracted(plain, found.end) ? found.content : undefined
 }
 
-const assignment = /^[\s*_$&-]*([a-zA-Z](?:_\d)?)\s*=\s*([^=\n]{1,60}?)[\s*_$,.;]*$/
+const assignment = /^[\s*_$&•-]*([a-zA-Z](?:_\d)?)\s*=\s*([^=\n]{1,60}?)[\s*_$,.;]*$/
 
 /** Returns the values of several unknowns on the last lines, one per line. */
 const assigned = (text: string): string | undefined => {
@@ -644,7 +658,8 @@ const assigned = (text: string): string | undefined => {
   const values: Array<string> = []
   for (const line of text.split("\n", 400).toReversed()) {
     const found = assignment.exec(line.replace(/\\[()[\]]/g, ""))
-    if (found === null || names.includes(found[1]!) || words(found[2]!) > 0) break
+    if (found === null || words(found[2]!) > 0) break
+    if (names.includes(found[1]!) && !(names.every((name) => name === found[1]) && /^\s*[-•*]\s/.test(line))) break
     names.unshift(found[1]!)
     values.unshift(`${found[1]} = ${found[2]}`)
   }
@@ -825,7 +840,7 @@ export const extract = (text: string): string | undefined => {
 export const find = (text: string): { readonly answer: string } | Absence => {
   const said = visible(text)
   const found = search(said)
-  if (typeof found === "string") return { answer: withoutOrnaments(found) }
+  if (typeof found === "string") return { answer: withSeparators(withoutOrnaments(found)) }
   return found ?? absenceIn(said)
 }
 
@@ -847,6 +862,19 @@ const absenceIn = (said: string): Absence => {
   return isAsserted(plain, stated) && isRetracted(plain, stated.end)
     ? retracted(stated.content, said.slice(stated.end))
     : { kind: "unasserted", quotes: [quote(stated.content)] }
+}
+
+/** A value on the first line, whose explanation follows in a paragraph of its own. */
+const headed =
+  /^\s*(?:\*\*([^*\n]{1,60})\*\*[.!]?|(\$[^$\n]{1,80}\$|[-−]?[$€£¥]?\d[\d.,/]*(?:\s?[%°]|\s\p{L}+)?))[.!]?\s*\n\s*\n?[*_]*(?:\(|(?:why|because|reason(?:ing)?|explanation|proof|justification|working|work|solution|steps?|details?|derivation|here['’]?s (?:how|why)|how|since|to see (?:this|why|it)|method)(?!\p{L}))/iu
+
+/** Returns a value before its explanation: "**115**", "Why: …". */
+const headline = (said: string): string | undefined => {
+  const found = headed.exec(said)
+  const value = found?.[1] ?? found?.[2]
+  if (value === undefined || !/\d/.test(value)) return undefined
+  const plain = masked(said, [{ start: 0, end: value.length }])
+  return isTakenBack(plain, found![0].length) ? undefined : plainValue(value.replace(/[.!]$/, ""))
 }
 
 const search = (said: string): string | Absence | undefined => {
@@ -880,6 +908,8 @@ const search = (said: string): string | Absence | undefined => {
     return isNew ? found : { kind: "unasserted", quotes: [quote(last.content)] }
   }
   if (rest === "") return undefined
+  const first = headline(said)
+  if (first !== undefined) return first
   const result = calculated(said)
   if (result !== undefined) return result
   const several = assigned(said)

@@ -14,6 +14,7 @@ import { numeralOf } from "../internal/numerals.ts"
 import * as Verdict from "../Verdict.ts"
 import * as Algebra from "./Algebra.ts"
 import type { Decision } from "./Decision.ts"
+import * as Demand from "./Demand.ts"
 import { decideText, isSameText } from "./Ladder.ts"
 import * as MathAnswer from "./MathAnswer.ts"
 import type { Rules } from "./Relations.ts"
@@ -174,9 +175,14 @@ const grading = (options: Options): Verdict.AnswerGrader => ({
       return Effect.succeed(Verdict.make({ correct: true, rung: "text", extracted: words }))
     }
     if (!("answer" in found)) return Effect.succeed(Verdict.absent(found))
-    const extracted = found.answer
-    const rules = { ...options, isClock: options.isClock ?? asksForTime.test(Task.question(task)) }
+    const question = Task.question(task)
+    const extracted = Demand.completed(question, gold, found.answer)
+    const rules = { ...options, isClock: options.isClock ?? asksForTime.test(question) }
     const decision = compare(gold, extracted, rules)
+    const unmet = decision.correct ? Demand.unmet(question, gold, extracted) : undefined
+    if (unmet !== undefined) {
+      return Effect.succeed(Verdict.make({ correct: false, rung: decision.rung, extracted, explanation: unmet }))
+    }
     return Effect.mapBoth(proveOpen(decision, gold, extracted, options), {
       onFailure: (error) => error.message,
       onSuccess: ({ correct, detail, rung }) =>

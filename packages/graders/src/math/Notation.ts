@@ -97,6 +97,7 @@ const ungrouped = (text: string): string | undefined => {
 
 /** Rules for thousands separators. A comma in braces is a decimal separator unless it separates thousands. */
 const thousands: ReadonlyArray<Rule> = [
+  [/^([-+]?0),(?=\d+$)/, "$1."],
   [/(?<![\d.,])\d{1,3}(?:\.\d{3})+,\d{1,2}(?!\d)/g, (run) => run.replaceAll(".", "").replace(",", ".")],
   [/(?<=(?<![\d.,])\d{1,3})[. ](?=\d{3}\s*(?:€|\\?(?:text\{\s*)?(?:euros?|EUR)\b))/gi, ""],
   [/(?<=€\s?\d{1,3})\.(?=\d{3}(?![\d.,]))/g, ""],

@@ -77,7 +77,7 @@ const powers =
 
 /** Words that rule out a number as an answer: bounds, guesses, denials and counts of other things. */
 export const hedge =
-  /\b(?:not|never|no longer|cannot|can't|isn't|(?<!\bthe )(?:least|most)|(?<!\d\*{0,2} )(?:more|less|fewer|greater)|(?:more|less|fewer) or|or (?:more|less|fewer)|over|under|between|could|may|maybe|perhaps|possibly|possible|probably|likely|might|tried|tries|trying|try|guess\w*|unsure|unclear|(?<!the )unknown|unable|no idea|don't know|do not know|doubt\w*|unless|wrong|incorrect|if|no|none|neither|nor|impossible|(?:problem|question|exercise|task|statement|prompt)s? (?:has|have|asks?|says?|contains?|consists|states?|gives?|mentions?)|suppose|assume|fails?|failed|attempt\w*|excluded|rejected|gave up|give up|squared|cubed|(?:step|case|problem|question|exercise|example|equation|part|page|line|option|choice|chapter|section|figure|table|theorem|lemma|definition|proposition|corollary|remark|exercise|formula|method|row|column|version|attempt|page|appendix|ref|reference)s?\s*\(?#?\d+)\b/i
+  /\b(?:not|never|no longer|cannot|can't|isn't|(?<!\bthe )(?:least|most)|(?<!\d\*{0,2} )(?:more|less|fewer|greater)|(?:more|less|fewer) or|or (?:more|less|fewer)|over|under|between|could|may|maybe|perhaps|possibly|possible(?! \p{L}+s\b)|probably|likely|might|tried|tries|trying|try|guess\w*|unsure|unclear|(?<!the )unknown|unable|no idea|don't know|do not know|doubt\w*|unless|wrong|incorrect|if|no|none|neither|nor|impossible|(?:problem|question|exercise|task|statement|prompt)s? (?:has|have|asks?|says?|contains?|consists|states?|gives?|mentions?)|suppose|assume|fails?|failed|attempt\w*|excluded|rejected|gave up|give up|squared|cubed|(?:step|case|problem|question|exercise|example|equation|part|page|line|option|choice|chapter|section|figure|table|theorem|lemma|definition|proposition|corollary|remark|exercise|formula|method|row|column|version|attempt|page|appendix|ref|reference)s?\s*\(?#?\d+)\b/iu
 
 /** Equivalents in other languages: denials, guesses and bounds. */
 export const foreignHedge =
@@ -114,7 +114,19 @@ const alternatives =
   /,? (?:rather than|instead of|as opposed to) (?:the )?(?:\$[^$\n]{1,40}\$|[-−]?\d[\d.,/]*%?)(?=[.!]?(?:\s|$))/gi
 
 const contrasts = new RegExp(
-  `(?<![\\p{L}'’])(?:(n['’])(?=est))?(est |is |ist |es |é |è )?(?:not|nicht|pas|no|não|non|не|nie|ne|inte|ikke|niet|nem|nu|δεν|không phải|bukan)(?: (es|è|é|jest|je|er|är))? ${value},? (?:but|sondern|mais|sino|mas(?: sim)?|ma|bensì|а|але|lecz|ale|nýbrž|već|utan|men|maar|hanem|ci|αλλά|mà là|melainkan)(?: rather| plutôt| bien)? (?=${value})|(?:不是|并非|並非)\\s*${value}\\s*[,，]?\\s*而(?=是)|${value}\\s*(?:(?:では|じゃ)なく(?:て)?、?|(?:이|가)?\\s*아니라)\\s*(?=${value})`,
+  `(?<![\\p{L}'’])(?:(n['’])(?=est))?(est |is |ist |es |é |è )?(?:not|nicht|pas|no|não|non|не|nie|ne|inte|ikke|niet|nem|nu|δεν|không phải|bukan)(?: (es|è|é|jest|je|er|är))? ${value},? (?:but|sondern|mais|sino|mas(?: sim)?|ma|bensì|а|але|lecz|ale|nýbrž|već|utan|men|maar|hanem|ci|αλλά|mà là|melainkan)(?: rather| plutôt| bien)? (?=${value})|(?<!\\p{L})(?:ليس|ليست|لا)\\s+${value}،?\\s+بل\\s+(?=${value})|(?<!\\p{L})לא\\s+${value},?\\s+אלא\\s+(?=${value})|(?:不是|并非|並非)\\s*${value}\\s*[,，]?\\s*而(?=是)|${value}\\s*(?:(?:では|じゃ)なく(?:て)?、?|(?:이|가)?\\s*아니라)\\s*(?=${value})`,
+  "giu"
+)
+
+/** A rejected value behind the answer: "So it is 24, not 25." */
+const rejectedBehind = new RegExp(
+  `(?<=${value}),? (?:and )?(?:not|nicht|et non(?: pas)?|pas|y no|no|e non|non|e não|não|en niet|niet|inte|ikke|а не|не|a nie|nie|a ne|ne) (?:the |die |der |das |le |la |el |il |o |a )?${value}(?=[.!]?(?:\\s|$))`,
+  "giu"
+)
+
+/** A rejected value, with a remark on it, before the answer: "Nicht 9, wie man meint, sondern 8 ist richtig". */
+const rejectedBefore = new RegExp(
+  `(?<![\\p{L}'’])(?:not|nicht|non|no|não|не|nie|ne|inte|ikke|niet) ${value},[^,.\\n\\d]{1,60}, (?:but(?: rather)?|sondern|mais|sino|mas(?: sim)?|ma|bensì|а|але|lecz|ale|nýbrž|već|utan|men|maar) (?=${value})`,
   "giu"
 )
 
@@ -122,7 +134,11 @@ const contrasts = new RegExp(
 export const withoutContrast = (text: string): string =>
   text
     .replace(alternatives, "")
-    .replace(contrasts, (_, _elided, first, second) => first ?? (second === undefined ? "" : `${second} `))
+    .replace(rejectedBehind, "")
+    .replace(rejectedBefore, "")
+    .replace(contrasts, (all: string, _elided, first, second, at: number) =>
+      first ?? (second === undefined || /(?:^|[.!?\n]\s*)$/.test(text.slice(Math.max(0, at - 3), at)) ? "" : `${second} `)
+    )
 
 /** "is not 3 but 4" within a sentence. */
 const contrastInside = /(?:n['’]t|\bnot)\s+[^\s,]*\d[^\s,]*,?\s+but(?:\s+rather)?(?=\s+[^\s]*\d)/

@@ -11,7 +11,7 @@ import { because } from "./because.ts"
 import { isAmount, isCommitted, isCommittedAbroad, isEnglishAmount, isSubject } from "./commitment.ts"
 import * as English from "./english.ts"
 import { isEnglish, isStatedPlainly, patternsIn } from "./languages.ts"
-import { isAdverse, isEnding, isTopic, isUnrelated, offer } from "./remarks.ts"
+import { isAdverse, isElsewhere, isEnding, isTopic, isUnrelated, offer } from "./remarks.ts"
 import {
   bound,
   complement,
@@ -140,6 +140,7 @@ const plainBefore = (said: string): string =>
   said
     .replace(/\([^()]*\)/g, " ")
     .replace(insteadOf, " ")
+    .replace(/(?<=\b(?:answer|solution|result|reply) )to (?:the|this|your) (?:\w+ )?(?:question|problem|task|exercise|puzzle)\b/gi, " ")
     .replace(/\b(?:although|though|while)\s+(?:option |choice )?\$?(?:[A-J]|[□\d]+)\s[^,]{1,80},/gi, " ")
     .replace(certain, (all) => (/\b(?:no|without|beyond)\b/i.test(all) ? " " : all))
 
@@ -170,6 +171,9 @@ const supposing =
 const comparing =
   /(?<!\p{L})(?:de (?:plus|moins) que|(?:más|menos|mais|più|meno) (?:que|do que|di|che)|(?:mehr|weniger) als|(?:meer|minder) dan|(?:fler|flere|färre|færre|mer|mindre) (?:än|end|enn)|(?:больше|меньше),? чем|(?:więcej|mniej) niż)(?!\p{L})/iu
 
+/** The label of the answer after the description of a mistake: "ho sbagliato il segno: la risposta corretta è". */
+const corrected = new RegExp(`[:;؛—–][^,:;؛]*(?:${answerWords.replace(/^answer\|/, "")}|${resultWords})[^,:;؛]*$`, "iu")
+
 const isDoubtedAbroad = (preceding: string, behind: string, around: string): boolean => {
   const before = plainBefore(preceding)
   if (wish.test(before)) return true
@@ -180,7 +184,9 @@ const isDoubtedAbroad = (preceding: string, behind: string, around: string): boo
   const patterns = new Set([...patternsIn(around), ...patternsIn(said, isGuessed)])
   return [...patterns].some(({ condition, doubt, retraction }) => {
     for (const { end, index } of [...doubt.find(before), ...condition.find(before)]) {
-      const until = supposing.test(before.slice(index, end)) ? "conclusion" : "comma"
+      const said = before.slice(index, end)
+      if (retraction.test(said) && corrected.test(before.slice(end))) continue
+      const until = supposing.test(said) ? "conclusion" : "comma"
       if (!isFreed(before.slice(end), until)) return true
     }
     return doubt.test(clause) || retraction.test(behind)
@@ -479,6 +485,7 @@ const contrary = /^[\s*_>#(–—-]*(?:but|however|yet|though|although|except|st
 const isHarmful = (sentence: string, mark: string): boolean => {
   if (!/\p{L}{2}/u.test(sentence)) return false
   if (English.template.test(sentence)) return true
+  if (isElsewhere(sentence)) return false
   if (isHarmless(sentence, mark) || (!/[?？؟]/.test(mark) && isUnrelated(sentence))) return false
   return !/[□\d]/.test(sentence) || (English.negative.test(sentence) && English.anaphor.test(sentence))
 }
@@ -524,9 +531,15 @@ const remarksIn = (tail: string): ReadonlyArray<string> =>
     .split(sentenceEnd, maxSentences)
     .filter((one) => /\p{L}/u.test(one) && !/[□\d]/.test(one) && !courtesy.test(one))
 
+/** Removes the remarks of a tail on other values than the answer, which may deny those. */
+const withoutElsewhere = (tail: string): string =>
+  /\b(?:would|['’]d|had|first|initially)\b/i.test(tail)
+    ? tail.replace(/(?<=^|[.!?)\n]\s*)\(?\p{Lu}[^.!?\n]*[.!]\)?/gu, (one) => (isElsewhere(one) ? " " : one))
+    : tail
+
 /** What follows an answer: its text, the languages it may be in, and whether it confirms the answer in the end. */
 const readTail = (text: string, end: number) => {
-  const tail = text.slice(end)
+  const tail = withoutElsewhere(text.slice(end))
   const around = `${text.slice(Math.max(0, end - 200), end)} ${tail.slice(0, reach)}`
   const restored = English.restored.exec(tail)
   const isRestored = restored !== null && !English.negative.test(restored[0])

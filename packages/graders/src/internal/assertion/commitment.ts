@@ -52,6 +52,8 @@ const lastClause = (before: string): string => /[^,;:—–()→]*$/.exec(before
 /** Whether the words before a colon introduce a value. Up to four words are checked individually elsewhere. */
 const isLead = (words: ReadonlyArray<string>): boolean =>
   words.length < 5 ||
+  words.every((word) => leads.has(word) || stating.has(word)) ||
+  words.some((word) => /^answers?$/.test(word)) ||
   /ing$/.test(words[0]!) ||
   steps.has(words[0]!) ||
   (words[0] !== "a" && leads.has(words[0]!)) ||

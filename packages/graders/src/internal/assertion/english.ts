@@ -148,7 +148,7 @@ export const anaphor =
 
 /** Remarks that a value is not the one that was asked for, and values that are operands. */
 export const unwanted =
-  /\(which (?:\w+ )?\w+n['’]t\b[^()]*\)|\banswer\s+(?:plus|minus|times|squared|cubed|mod(?:ulo)?|(?:divided|multiplied|increased|reduced) by)\b|\b(?:times|plus|minus) (?:the|my|our) (?:final )?answer\b|^[\s*_]*(?!(?:giv|leav|yield|gett|obtain|mak|total|mean|submitt|answer)ing\b)[a-z]{2,}ing (?:up |in |out |the )?[\s$\\(□]*$|^\W*(?:in order )?to \w+[^,:□]*$|^\W*not an? (?:full |complete |real )?(?:answer|solution)\b|\((?:[^()]*\b(?:not (?:asked|required|needed|wanted|what)|wrong|incorrect|invalid|rejected|irrelevant|erroneous)\b[^()]*)\)[^,;.]*$/i
+  /\(which (?:\w+ )?\w+n['’]t\b[^()]*\)|\banswer\s+(?:plus|minus|times|squared|cubed|mod(?:ulo)?|(?:divided|multiplied|increased|reduced) by)\b|\b(?:times|plus|minus) (?:the|my|our) (?:final )?answer\b|^[\s*_]*(?!(?:giv|leav|yield|gett|obtain|mak|total|mean|submitt|answer)ing\b)[a-z]{2,}ing (?:up |in |out |the )?[\s$\\(□]*$|^\W*(?:in order )?to (?!(?:one|two|three|four|five|the|this|that|each|our|my|a)\b)\w+[^,:□]*$|^\W*not an? (?:full |complete |real )?(?:answer|solution)\b|\((?:[^()]*\b(?:not (?:asked|required|needed|wanted|what)|wrong|incorrect|invalid|rejected|irrelevant|erroneous)\b[^()]*)\)[^,;.]*$/i
 
 /** Denials of something other than the answer. */
 export const aside =

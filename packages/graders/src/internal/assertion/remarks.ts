@@ -64,3 +64,10 @@ export const offer =
 /** Whether a short heading of a list names a topic that cannot be the answer: "Lessons learned". */
 export const isTopic = (heading: string): boolean =>
   wordsIn(heading) < 6 && !suspicious.test(heading) && !anaphor.test(heading) && !negative.test(heading)
+
+/** Remarks on the value that another calculation would give, and on mistakes that were corrected before the answer. */
+const elsewhere =
+  /^[\s*_>#(–—-]*(?:(?:if|had) (?:you|one|we|someone|somebody|i)\b[^.!?]*\b(?:would|['’]d|get|gets)\b|(?:forgetting|leaving out|omitting|ignoring|skipping|dropping|using)\b[^.!?]*\bwould\b|(?:i|we) (?:had|first|initially|originally)\b[^.!?]*\b(?:at first|before|earlier|first|initially|originally)\b)/iu
+
+/** Whether a remark is about another value than the answer. */
+export const isElsewhere = (remark: string): boolean => elsewhere.test(remark)

@@ -1,0 +1,100 @@
+/**
+ * Reads from a question what form its answer must have: the unit that it asks for, lowest terms, a single number. An
+ * answer with the right value in another unit or in a form that the question rules out is wrong.
+ */
+import { measured } from "./Measured.ts"
+import { normalise } from "./Notation.ts"
+import { parse } from "./Parser.ts"
+import { factor, isKnown, isSameUnit, type Unit, unitOf } from "./Units.ts"
+
+/** A unit that a question asks for: "How many metres …", "in dollars". */
+const asked = /\b(?:how (?:many|much)(?: in)?|(?:in|number of|total|as)(?: (?:whole|full))?)\s+((?:square |cubic )?\p{L}{2,})/giu
+
+/** Requests for a reduced fraction, and for a number that is not a calculation. */
+const lowest = /\b(?:lowest|reduced) (?:terms|form)\b|\bsimplest form\b|\bfully (?:reduced|simplified)\b|\birreducible\b/i
+const single =
+  /\b(?:single (?:integer|number|whole number|decimal)|as (?:an? )?(?:integer|whole number)\b|in decimal (?:notation|form))/i
+
+const currencies: Readonly<Record<string, string>> = {
+  $: "dollar",
+  "€": "euro",
+  "£": "pound",
+  "¥": "yen",
+  "₹": "rupee",
+  "₽": "ruble",
+  "₩": "won"
+}
+
+const currency =
+  /(?<!\p{L})(dollar|euro|pound|yen|rupee|ruble|franc|peso|yuan|won|zloty|cent|penn[yi])(?:s|es)?(?!\p{L})|(?<!\p{L})(usd|eur|gbp|jpy|inr|chf|cny)(?!\p{L})|([$€£¥₹₽₩])(?=\s?\d)|(?<=\d\s?)([€£¥₹₽₩])/giu
+
+const codes: Readonly<Record<string, string>> = { usd: "dollar", eur: "euro", gbp: "pound", jpy: "yen", inr: "rupee", chf: "franc", cny: "yuan" }
+
+/** Returns the currencies that a text names. */
+const currenciesIn = (text: string): ReadonlySet<string> =>
+  new Set(
+    Array.from(text.replace(/^\$+|\$+$/g, "").matchAll(currency), ([, name, code, sign, after]) => {
+      const word = name?.toLowerCase() ?? codes[code?.toLowerCase() ?? ""] ?? currencies[sign ?? after ?? ""]!
+      return /^penn/.test(word) ? "cent" : word
+    })
+  )
+
+const numberWith = (answer: string): Unit | undefined => {
+  const expression = answer.length > 80 ? undefined : parse(normalise(answer))
+  if (expression === undefined) return undefined
+  const { unit } = measured(expression)
+  return unit.name === "" ? undefined : unit
+}
+
+/** Returns the unit that a question asks for. */
+const unitIn = (question: string): Unit | undefined => {
+  const sentence = question.slice(-300)
+  const words = Array.from(sentence.matchAll(asked), ([, word]) => word!).filter((word) => word.split(" ").every((one) => /^(?:square|cubic)$/i.test(one) || isKnown(one)))
+  return words.length === 0 ? undefined : unitOf(words.at(-1)!)
+}
+
+const greatest = (a: bigint, b: bigint): bigint => (b === 0n ? a : greatest(b, a % b))
+
+/** Whether an answer is a fraction of integers that can be reduced. */
+const isReducible = (answer: string): boolean => {
+  const [, top, bottom] =
+    /^\s*\$?\s*[-−]?\\?[dt]?(?:frac)?\s*\{?\s*(\d{1,15})\s*\}?\s*(?:\/|\}?\s*\{)\s*(\d{1,15})\s*\}?\s*\$?\s*$/.exec(answer) ?? []
+  return top !== undefined && greatest(BigInt(top), BigInt(bottom!)) > 1n
+}
+
+/** Operators of a calculation that is not carried out. */
+const operator = /[*×·+^!√]|(?<=[\d)}\s])[/÷−-](?=[\s\d({])|\\(?:times|cdot|frac|dfrac|tfrac|div|sqrt|binom|sum|prod)(?![a-zA-Z])/
+
+/** Returns why an answer does not have the form that the question demands, although its value is right. */
+export const unmet = (question: string, gold: string, answer: string): string | undefined => {
+  if (lowest.test(question) && isReducible(answer)) return "the question asks for lowest terms"
+  if (single.test(question) && !operator.test(gold) && operator.test(answer)) return "the question asks for a single number"
+  const named = currenciesIn(answer)
+  if (named.size > 0 && currenciesIn(gold).size === 0) {
+    const known = currenciesIn(question)
+    const wanted = [...currenciesIn(question.slice(-200).replace(/[\s\S]*[.!]\s(?=\S)/, ""))]
+    const isOther = known.size > 0 && ![...named].some((one) => known.has(one))
+    const isPart = /^(?:how many|what)/i.test(question.slice(question.search(/[^.!?]*\?\s*$/)).trim()) && wanted.length === 1 && named.size === 1 && !named.has(wanted[0]!)
+    if (isOther || isPart) return "the question asks for another currency"
+    return undefined
+  }
+  const wanted = unitIn(question)
+  const unit = wanted === undefined || numberWith(gold) !== undefined ? undefined : numberWith(answer)
+  if (wanted === undefined || unit === undefined || unit.name === "percent" || wanted.name === "") return undefined
+  const { denominator, numerator } = factor(wanted, unit)
+  return isSameUnit(wanted, unit) && numerator === denominator ? undefined : "the question asks for another unit"
+}
+
+/**
+ * Completes an answer with what its question names: the base of a reference with a base, and the unit whose symbol is a
+ * letter directly after a number, as in "384m".
+ */
+export const completed = (question: string, gold: string, answer: string): string => {
+  const base = /^\$?[0-9a-fA-F]+_\{?(\d{1,2})\}?\$?$/.exec(gold.trim())?.[1]
+  const isBare = /^\$?[0-9a-fA-F]+\$?$/.test(answer.trim())
+  if (base !== undefined && isBare && new RegExp(`\\bbase[\\s-]?\\$?${base}\\b`).test(question))
+    return `${answer.replaceAll("$", "").trim()}_{${base}}`
+  const [, number, letter] = /^(\d[\d.,]*)([a-zA-Z])$/.exec(answer) ?? []
+  const wanted = letter === undefined || !isKnown(letter) ? undefined : unitIn(question)
+  return wanted !== undefined && wanted.name === unitOf(letter!).name ? `${number} \\text{ ${letter}}` : answer
+}
