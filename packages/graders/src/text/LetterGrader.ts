@@ -10,7 +10,7 @@ import { answerWords, joinedWords } from "../internal/answerWords.ts"
 import { isChosen, isReplaced, isUnchosen } from "../internal/assertion/Assertion.ts"
 import { spoken } from "../internal/spoken.ts"
 import { firstTagged } from "../internal/tagged.ts"
-import { withoutStruck } from "../math/Marks.ts"
+import { inJson, withoutStruck } from "../math/Marks.ts"
 import * as Verdict from "../Verdict.ts"
 
 /** Options for {@link make}. */
@@ -57,11 +57,21 @@ const framed = new RegExp(
   "gimu"
 )
 
+const ordinals = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
+
+/** A choice by its place: "the fourth option, France, is correct". */
+const ordinal = new RegExp(
+  `\\bthe (${ordinals.join("|")}) (?:option|choice|alternative)(?:, [^,.\\n]{1,60},| \\([^()\\n]{1,60}\\))?(?! (?:is|was) (?:not|wrong|incorrect|also|only))`,
+  "gi"
+)
+
 /** Removes Markdown, HTML and LaTeX markup. Boxes and tags become `‹…›`. */
 const plain = (text: string): string => {
   const unwrapped = text
     .normalize("NFKC")
     .replace(/<answer>\s*([\s\S]*?)\s*<\/answer>|\[answer\]\s*([\s\S]*?)\s*\[\/answer\]/gi, "‹$1$2›")
+    .replace(/<\w+\s[^<>]{0,40}?(?:letter|choice|option|answer)\s*=\s*["']([A-Za-z])["'][^<>]{0,40}>/g, "‹$1›")
+    .replace(ordinal, (_, place: string) => `option ${"ABCDEFGHIJ"[ordinals.indexOf(place.toLowerCase())]!}`)
     .replace(framed, "Answer: ")
     .replace(/^[ \t]*\|[ \t:|-]+\|[ \t]*$|^[ \t]*\|[ \t]*|[ \t]*\|[ \t]*$/gm, "")
     .replace(/^((?:final )?answer)[ \t]*\|[ \t]*/gim, "$1: ")
@@ -126,7 +136,7 @@ const rest =
   "(?=['’](?:[dt][ıiuü]r|s)(?!\\p{L})|\\s*[)\\]}›:]|\\s*[.,;!।。]|\\s*(?:$|\\n)|\\s+(?:şıkkı\\p{L}*|seçene\\p{L}*|है|ہے|است)|(?:번|입니다|です|である))"
 
 const way = (before: string, letters: string, isSmall = false, after = ""): Way => {
-  const letter = `[(\\[{]{0,3}(?<letter>[${letters}])(?!(?!${asian})[\\p{L}\\p{N}]|['’](?![dt][ıiuü]r)\\p{L}|\\s*[+^=×*/]\\s*\\w|\\.\\w)[)\\]}]*`
+  const letter = `[(\\[{]{0,3}(?<letter>[${letters}])(?!(?!${asian})[\\p{L}\\p{N}]|['’](?![dt][ıiuü]r)\\p{L}|\\s*[+^=×*/]\\s*\\w|\\.\\w|\\s?[-–—][A-Z](?!\\p{L}))[)\\]}]*`
   return { pattern: new RegExp(`${before}${letter}${after}`, "giu"), isSmall }
 }
 
@@ -228,10 +238,10 @@ const waysOf = (letters: string): ReadonlyArray<ReadonlyArray<Way>> => {
       end
     ),
     way(
-      `(?:^|[\\n.,!?:;]\\s*|\\b(?:think|believe|say)\\s+)(?:i'd say|i would say|i say|it's|it is|that's|that is|this is)\\s+${options}\\s*`,
+      `(?:^|[\\n.,!?:;]\\s*|\\b(?:think|believe|say)\\s+)(?:i'd say|i would say|i say|it's|it is|it (?:must|has to|should|can only|ought to) be|that's|that is|this is)\\s+${options}\\s*`,
       letters,
       false,
-      end
+      `(?:${end}|(?=\\s+(?:because|since|as|for)\\s))`
     ),
     way("(?:^|\\n)\\s*(?:=>|→|⇒|∴|->)\\s*", letters, false, end),
     way(
@@ -423,7 +433,8 @@ const evasions =
  * ```
  */
 export const extract = (text: string, letters: string = defaultLetters): string | undefined => {
-  const shown = withoutStruck(spoken(text))
+  const given = withoutStruck(spoken(text))
+  const shown = given.trimStart().startsWith("{") ? (inJson(given).at(-1)?.content ?? given) : given
   const verified = onlyVerified(shown, letters)
   const said = withoutContrast(plain(shown.replace(boldEnd, "$1\n$2$3")))
   const patterns = patternsFor(letters)
