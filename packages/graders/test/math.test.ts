@@ -1,3 +1,4 @@
+import fs from "node:fs"
 import * as Task from "@divisi/core/Task"
 import { MathAnswer, MathGrader } from "@divisi/graders/math"
 import { assert, describe, it } from "@effect/vitest"
@@ -148,6 +149,33 @@ describe("the ladder", () => {
 
 const data = process.env.DIVISI_EVALS_DATA
 
+interface Asked {
+  readonly question: string
+  readonly gold: string
+  readonly answer: string
+  readonly expected: boolean
+}
+
+const questions = (name: string): ReadonlyArray<Asked> =>
+  fs
+    .readFileSync(new URL(`../suites/questions/${name}.jsonl`, import.meta.url), "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+
+/** How many wrong answers are credited, and how many right ones are missed. */
+const countsOf = (cases: ReadonlyArray<Asked>) =>
+  Effect.gen(function* () {
+    const grader = MathGrader.make()
+    let [credited, missed] = [0, 0]
+    for (const { answer, expected, gold, question } of cases) {
+      const { correct } = yield* grader.grade(Task.make({ question, id: "case", reference: gold }), answer)
+      if (correct && !expected) credited++
+      if (!correct && expected) missed++
+    }
+    return [credited, missed] as const
+  })
+
 /** Every miss is known, and so is every reason; there is no credit for a wrong answer. */
 const holds = (suite: Parameters<typeof measure>[0]) =>
   Effect.gen(function* () {
@@ -231,6 +259,21 @@ describe("suites", () => {
       Effect.gen(function* () {
         const { different, equal } = yield* measure({ name: "wordings", cases: Wordings.make(part)(1, 2) })
         assert.deepStrictEqual([different.falseCredit, equal.missed], [0, missed])
+      })
+    )
+  }
+
+  // The right texts and the wrong ones of two parts, by an author who knew neither the grader nor the other sets.
+  const asked: Readonly<Record<string, readonly [credited: number, missed: number]>> = {
+    first: [0, 7],
+    second: [1, 55]
+  }
+
+  for (const [name, counts] of Object.entries(asked)) {
+    it.effect(`no new false credit and no new miss in the ${name} part of answers with their questions`, () =>
+      Effect.gen(function* () {
+        const [credited, missed] = yield* countsOf(questions(name))
+        assert.deepStrictEqual([credited, missed], counts)
       })
     )
   }

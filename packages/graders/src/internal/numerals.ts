@@ -129,3 +129,20 @@ export const numeralOf = (text: string): string => {
   const alone = denominators.get(plain.toLowerCase())
   return alone === undefined ? withDigits(plain) : /s$/.test(plain) ? text : `1/${alone}`
 }
+
+const chineseDigits = "零一二三四五六七八九"
+const chineseScales: Readonly<Record<string, number>> = { 十: 10, 百: 100, 千: 1000 }
+const chineseGroups: Readonly<Record<string, number>> = { 万: 1e4, 亿: 1e8, 億: 1e8 }
+
+/** Converts a Chinese or Japanese numeral: "二千八百二十一" to 2821. */
+export const ofChinese = (numeral: string): number => {
+  let [total, section, digit] = [0, 0, 0]
+  for (const sign of numeral.replaceAll("两", "二").replaceAll("〇", "零")) {
+    const group = chineseGroups[sign]
+    const scale = chineseScales[sign]
+    if (group !== undefined) [total, section, digit] = [(total + section + digit) * group, 0, 0]
+    else if (scale !== undefined) [section, digit] = [section + (digit === 0 ? 1 : digit) * scale, 0]
+    else digit = 10 * (/^[零一二三四五六七八九]+$/.test(numeral) ? digit : 0) + chineseDigits.indexOf(sign)
+  }
+  return total + section + digit
+}

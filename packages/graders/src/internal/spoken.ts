@@ -61,8 +61,21 @@ const withoutOpening = (text: string): string => {
     : text.slice(found.length)
 }
 
+/** The turn of another speaker after the answer, or the next question that a model makes up. */
+const nextTurn =
+  /(?<=\S\s*)(?:<\|(?:im_end|eot_id|end|endoftext|end_of_text)\|>\s*<\||\n\s*\n(?:\*\*)?(?:question|q|user|human|problem)(?:\*\*)?\s?#?\d{0,3}\s?:(?:\*\*)?\s)[\s\S]*$/i
+
+/** Hidden text of forums: `||5||`, `>!5!<`, `[spoiler]5[/spoiler]`. */
+const spoiler = /\|\|([^|\n]{1,200})\|\||>!([^\n]{1,200}?)!<|\[spoiler\]([^[\n]{1,200})\[\/spoiler\]/gi
+
+/** The closing of a letter with the sender. */
+const signature =
+  /\n\s*(?:(?:kind|best|warm|many)\s+(?:regards|wishes|thanks)|regards|cheers|sincerely|yours(?: \w+)?|best|thanks|mfg|viele grüße|cordialement|saludos|saluti|abraços)\s*[,!]\s*\n[\s\S]{0,120}$/i
+
 /** Removes the tokens of chat templates. */
-export const withoutTokens = (text: string): string => {
+export const withoutTokens = (given: string): string => {
+  const cut = given.replace(nextTurn, (all, at: number) => (/answer|####|boxed/i.test(given.slice(0, at)) ? "" : all))
+  const text = cut.replace(signature, "").replace(spoiler, (_, one, two, three) => one ?? two ?? three)
   const boxed = text.replace(boxTokens, (_, side) => (side === "begin" ? "<answer>" : "</answer>"))
   return withoutClosing(withoutOpening(boxed.replace(instruction, "")))
 }

@@ -8,10 +8,12 @@ import { parse } from "./Parser.ts"
 import { factor, isKnown, isSameUnit, type Unit, unitOf } from "./Units.ts"
 
 /** A unit that a question asks for: "How many metres …", "in dollars". */
-const asked = /\b(?:how (?:many|much)(?: in)?|(?:in|number of|total|as)(?: (?:whole|full))?)\s+((?:square |cubic )?\p{L}{2,})/giu
+const asked =
+  /\b(?:how (?:many|much)(?: in)?|(?:in|number of|total|as)(?: (?:whole|full))?)\s+((?:square |cubic )?\p{L}{2,})/giu
 
 /** Requests for a reduced fraction, and for a number that is not a calculation. */
-const lowest = /\b(?:lowest|reduced) (?:terms|form)\b|\bsimplest form\b|\bfully (?:reduced|simplified)\b|\birreducible\b/i
+const lowest =
+  /\b(?:lowest|reduced) (?:terms|form)\b|\bsimplest form\b|\bfully (?:reduced|simplified)\b|\birreducible\b/i
 const single =
   /\b(?:single (?:integer|number|whole number|decimal)|as (?:an? )?(?:integer|whole number)\b|in decimal (?:notation|form))/i
 
@@ -28,7 +30,15 @@ const currencies: Readonly<Record<string, string>> = {
 const currency =
   /(?<!\p{L})(dollar|euro|pound|yen|rupee|ruble|franc|peso|yuan|won|zloty|cent|penn[yi])(?:s|es)?(?!\p{L})|(?<!\p{L})(usd|eur|gbp|jpy|inr|chf|cny)(?!\p{L})|([$€£¥₹₽₩])(?=\s?\d)|(?<=\d\s?)([€£¥₹₽₩])/giu
 
-const codes: Readonly<Record<string, string>> = { usd: "dollar", eur: "euro", gbp: "pound", jpy: "yen", inr: "rupee", chf: "franc", cny: "yuan" }
+const codes: Readonly<Record<string, string>> = {
+  usd: "dollar",
+  eur: "euro",
+  gbp: "pound",
+  jpy: "yen",
+  inr: "rupee",
+  chf: "franc",
+  cny: "yuan"
+}
 
 /** Returns the currencies that a text names. */
 const currenciesIn = (text: string): ReadonlySet<string> =>
@@ -49,7 +59,9 @@ const numberWith = (answer: string): Unit | undefined => {
 /** Returns the unit that a question asks for. */
 const unitIn = (question: string): Unit | undefined => {
   const sentence = question.slice(-300)
-  const words = Array.from(sentence.matchAll(asked), ([, word]) => word!).filter((word) => word.split(" ").every((one) => /^(?:square|cubic)$/i.test(one) || isKnown(one)))
+  const words = Array.from(sentence.matchAll(asked), ([, word]) => word!).filter((word) =>
+    word.split(" ").every((one) => /^(?:square|cubic)$/i.test(one) || isKnown(one))
+  )
   return words.length === 0 ? undefined : unitOf(words.at(-1)!)
 }
 
@@ -58,23 +70,52 @@ const greatest = (a: bigint, b: bigint): bigint => (b === 0n ? a : greatest(b, a
 /** Whether an answer is a fraction of integers that can be reduced. */
 const isReducible = (answer: string): boolean => {
   const [, top, bottom] =
-    /^\s*\$?\s*[-−]?\\?[dt]?(?:frac)?\s*\{?\s*(\d{1,15})\s*\}?\s*(?:\/|\}?\s*\{)\s*(\d{1,15})\s*\}?\s*\$?\s*$/.exec(answer) ?? []
+    /^\s*\$?\s*[-−]?\\?[dt]?(?:frac)?\s*\{?\s*(\d{1,15})\s*\}?\s*(?:\/|\}?\s*\{)\s*(\d{1,15})\s*\}?\s*\$?\s*$/.exec(
+      answer
+    ) ?? []
   return top !== undefined && greatest(BigInt(top), BigInt(bottom!)) > 1n
 }
 
 /** Operators of a calculation that is not carried out. */
-const operator = /[*×·+^!√]|(?<=[\d)}\s])[/÷−-](?=[\s\d({])|\\(?:times|cdot|frac|dfrac|tfrac|div|sqrt|binom|sum|prod)(?![a-zA-Z])/
+const operator =
+  /[*×·+^!√]|(?<=[\d)}\s])[/÷−-](?=[\s\d({])|\\(?:times|cdot|frac|dfrac|tfrac|div|sqrt|binom|sum|prod)(?![a-zA-Z])/
+
+const scientific = /\bscientific notation\b|\bstandard form\b[^.]*\bpower of (?:ten|10)\b/i
+const power = /10\s*(?:\^|\*\*|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻])|\de[-+]?\d/i
+const factoring = /\bfactor(?:i[sz]e)?\b(?! of\b)/i
+const rounding = /\bround(?:ed)?\b|\bto the nearest (?:tenth|hundredth|thousandth)\b/i
+
+/** Whether an expression is a sum, although the reference is a product. */
+const isExpanded = (gold: string, answer: string): boolean => {
+  const [product, sum] = [gold, answer].map((one) => (one.length > 200 ? undefined : parse(normalise(one))?.type))
+  return sum === "add" && product !== undefined && product !== "add" && /[()]/.test(gold)
+}
 
 /** Returns why an answer does not have the form that the question demands, although its value is right. */
 export const unmet = (question: string, gold: string, answer: string): string | undefined => {
   if (lowest.test(question) && isReducible(answer)) return "the question asks for lowest terms"
-  if (single.test(question) && !operator.test(gold) && operator.test(answer)) return "the question asks for a single number"
+  if (single.test(question) && !operator.test(gold) && operator.test(answer))
+    return "the question asks for a single number"
+  if (scientific.test(question) && power.test(gold) && !power.test(answer))
+    return "the question asks for scientific notation"
+  if (factoring.test(question) && isExpanded(gold, answer)) return "the question asks for factors"
+  if (
+    rounding.test(question) &&
+    /^[-$\\ ]*\d+\.\d+\$?$/.test(gold.trim()) &&
+    /\\[dt]?frac|\/|\\sqrt/.test(answer) &&
+    !/[=≈]|\\approx/.test(answer)
+  )
+    return "the question asks for a rounded number"
   const named = currenciesIn(answer)
   if (named.size > 0 && currenciesIn(gold).size === 0) {
     const known = currenciesIn(question)
     const wanted = [...currenciesIn(question.slice(-200).replace(/[\s\S]*[.!]\s(?=\S)/, ""))]
     const isOther = known.size > 0 && ![...named].some((one) => known.has(one))
-    const isPart = /^(?:how many|what)/i.test(question.slice(question.search(/[^.!?]*\?\s*$/)).trim()) && wanted.length === 1 && named.size === 1 && !named.has(wanted[0]!)
+    const isPart =
+      /^(?:how many|what)/i.test(question.slice(question.search(/[^.!?]*\?\s*$/)).trim()) &&
+      wanted.length === 1 &&
+      named.size === 1 &&
+      !named.has(wanted[0]!)
     if (isOther || isPart) return "the question asks for another currency"
     return undefined
   }
@@ -94,6 +135,10 @@ export const completed = (question: string, gold: string, answer: string): strin
   const isBare = /^\$?[0-9a-fA-F]+\$?$/.test(answer.trim())
   if (base !== undefined && isBare && new RegExp(`\\bbase[\\s-]?\\$?${base}\\b`).test(question))
     return `${answer.replaceAll("$", "").trim()}_{${base}}`
+  const bare = answer.replace(/^\$|\$$/g, "").trim()
+  const binary = /^0b([01]+)$|^([01]+) \((?:in )?binary\)$|^([01]+)$/.exec(bare)
+  const digits = binary?.[1] ?? binary?.[2] ?? (/\bbinary\b/i.test(question) ? binary?.[3] : undefined)
+  if (base === "2" && digits !== undefined) return `${digits}_{2}`
   const [, number, letter] = /^(\d[\d.,]*)([a-zA-Z])$/.exec(answer) ?? []
   const wanted = letter === undefined || !isKnown(letter) ? undefined : unitIn(question)
   return wanted !== undefined && wanted.name === unitOf(letter!).name ? `${number} \\text{ ${letter}}` : answer

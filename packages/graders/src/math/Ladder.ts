@@ -734,7 +734,8 @@ const asTexts = (gold: string, answer: string, rules: Rules): Texts => {
     if (isOtherFactorisation(a, b)) return no("text")
     const [time, other] = [timeOfDay(a), timeOfDay(b)]
     if (time !== undefined && other !== undefined) return verdict(time === other, "text")
-    if (isTime.test(b) && time !== undefined && inAfternoon(b) !== undefined) return verdict(inAfternoon(b) === time, "text")
+    if (rules.isClock === true && isTime.test(b) && time !== undefined && inAfternoon(b) !== undefined)
+      return verdict(inAfternoon(b) === time, "text")
     if (isTime.test(a) && other !== undefined) return verdict(sameTime(a) === other.slice(0, -2), "text")
     return isTimes(a, b, rules) ? verdict(sameTime(a) === sameTime(b), "text") : undefined
   }

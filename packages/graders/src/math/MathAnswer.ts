@@ -19,8 +19,8 @@ import {
   objects,
   type Span
 } from "../internal/assertion/Assertion.ts"
-import { opinion } from "../internal/assertion/signals.ts"
-import { numeralOf, withDigits, withMixed, withScales } from "../internal/numerals.ts"
+import { opinion, slip } from "../internal/assertion/signals.ts"
+import { numeralOf, ofChinese, withDigits, withMixed, withScales } from "../internal/numerals.ts"
 import { spoken } from "../internal/spoken.ts"
 import type { Absence } from "../Verdict.ts"
 import { calculationIn } from "./Calculation.ts"
@@ -212,6 +212,10 @@ const partOf =
 const isPart = (text: string, { from, start }: Span & { readonly from: number }): boolean =>
   partOf.test(text.slice(Math.max(0, start - 60), start)) && saysAnswer.test(text.slice(start, from))
 
+/** A remark that withdraws the value directly before it: "56 (typo, I meant 28)". */
+const withdrawn =
+  /^[^\n(]{0,40}\([^()\n]*(?<!\p{L})(?:typo|i (?:meant|mean)|oops|sorry|scratch|should (?:be|have been)|not)(?!\p{L})[^()\n]*\)/iu
+
 /** A doubt that trails off after a value: "42... or so I'd like to believe". */
 const trailing = /(?:\.\.\.|…)\s*(?:or|but|if|maybe|perhaps|though|well|unless|i|we|no|wait|hmm)\b/i
 
@@ -244,6 +248,7 @@ const read = (text: string): Reading => {
               isAsserted(plain, { start: one.from, end: one.end }) &&
               !isDeniedIn(text, one) &&
               !isPart(text, one) &&
+              !withdrawn.test(text.slice(one.from, one.end + 60)) &&
               !trailing.test(one.content)
           }
         ]
@@ -269,6 +274,8 @@ const isSame = (a: string, b: string): boolean =>
 const isRival = (plain: string, earlier: Claim, last: Claim): boolean => {
   const between = plain.slice(Math.max(earlier.end, last.start - maxStatement), last.start + (last.isMark ? 0 : 20))
   if (last.isMark && last.isFinal && earlier.isMark && !earlier.isFinal) return false
+  const tail = plain.slice(earlier.end, last.start)
+  if (!earlier.isMark && !last.isMark && (objects(tail) || slip(tail).length > 0)) return false
   if (isReplaced(between, !earlier.isFinal) || isSame(earlier.content, last.content)) return false
   return !isSame(valueIn(earlier), valueIn(last))
 }
@@ -474,6 +481,10 @@ const inQuotation = /^(?: {0,3}>[^\n]*(?:\n|$)){2,}$/
 /** Symbols such as emojis, stars and bullets. */
 const ornament = String.raw`(?:(?![°℃℉])[\p{So}\uFE0F•‣])`
 
+/** Labels of a summary: "TL;DR: 5", "Bottom line: 5", "In short — the answer is 5". */
+const summary =
+  /(?<=^|\n)[ \t*_]*(?:tl;?\s?dr|bottom line|short version|in a nutshell)[*_]*\s*[:;,—–-]+[*_]*[ \t]*(?=(?:the answer is )?[$*_]*[-−]?[\d$\\])/gi
+
 const ornamented = new RegExp(
   `(?<=^|\\n)[ \\t]*${ornament}+[ \\t]*(?=(?:the |my |our )?(?:final|correct|answer|ans|result)\\b)`,
   "giu"
@@ -498,9 +509,17 @@ const ornaments = new RegExp(
 /** Numbers separated by semicolons. */
 const semicolons = /^[-−]?\d[\d./]*(?:;\s*[-−]?\d[\d./]*)+$/
 
+/** Writes out a negative number and a Chinese numeral. */
+const writtenOut = (value: string): string =>
+  /^[零〇一二两三四五六七八九十百千万億亿]{2,}$/.test(value)
+    ? `${ofChinese(value)}`
+    : value.replace(/^(?:minus|negative) (?=\d)/i, "-")
+
 /** Returns a value with commas between numbers, and a mixed number without "and". */
-const withSeparators = (value: string): string =>
-  semicolons.test(value) ? value.replaceAll(";", ",") : value.replace(/^([-−]?\d+) and (?=\d+\/\d+$)/, "$1 ")
+const withSeparators = (given: string): string => {
+  const value = writtenOut(given)
+  return semicolons.test(value) ? value.replaceAll(";", ",") : value.replace(/^([-−]?\d+) and (?=\d+\/\d+$)/, "$1 ")
+}
 
 /** Removes quotation marks, brackets and ornaments around a value. */
 const withoutOrnaments = (said: string): string => {
@@ -519,6 +538,24 @@ const withoutOrnaments = (said: string): string => {
 const environment =
   /\s*\\(?:begin|end)\{(?:center|tcolorbox|mdframed|framed|shaded|solution|proof|minipage|document|flushleft|flushright|quote|itemize|enumerate)\*?\}(?:\[[^\]\n]{0,40}\]|\{[^{}\n]{0,20}\})?\s*/g
 
+const scales: Readonly<Record<string, number>> = {
+  lakh: 5,
+  crore: 7,
+  万: 4,
+  萬: 4,
+  亿: 8,
+  億: 8,
+  만: 4,
+  억: 8,
+  mio: 6,
+  mrd: 9,
+  k: 3
+}
+
+/** A number with the name of a scale in another language: "360 lakh", "450万", "8,1 Mio.". */
+const scaled =
+  /(?<![\d.,])(\d+(?:[.,]\d{1,2})?)(?:\s?(lakh|crore|Mio|Mrd)s?(?!\p{L})\.?|([万萬亿億만억])(?![\d零一二三四五六七八九千百十])|(k)(?=\s(?:dollars|people|euros)))/giu
+
 /** Normalizes digits to ASCII, and converts LaTeX displays and headings to Markdown. */
 const inPlainSigns = (written: string): string => {
   const text = greek.test(written)
@@ -530,14 +567,26 @@ const inPlainSigns = (written: string): string => {
         return `${code - zeros.findLast((zero) => zero <= code)!}`
       })
     : text
-  const units = /\p{Script=Cyrillic}/u.test(digits) ? inLatinUnits(digits) : digits
+  const whole = /lakh|crore|mi?o|mrd|[万萬亿億만억]|\dk |ent/i.test(digits)
+    ? digits
+        .replace(
+          scaled,
+          (_, number: string, one: string, two: string, three: string) =>
+            `${Math.round(Number(number.replace(",", ".")) * 10 ** scales[(one ?? two ?? three).toLowerCase()]!)}`
+        )
+        .replace(/(?<=\d)\s?(?:per cent|por ciento|pour cent|por cento|per cento)(?!\p{L})/giu, "%")
+    : digits
+  const units = /\p{Script=Cyrillic}/u.test(whole) ? inLatinUnits(whole) : whole
   const marked = /<\/|<br|&\w+;/i.test(units) ? withoutHtml(units) : units
   const quoted = inQuotation.test(marked) ? marked.replace(/^ {0,3}>[ \t]?/gm, "") : marked
   const glossed = /[)）\p{L}][*_]{0,3}\s*[:：]/u.test(quoted) ? quoted.replace(gloss, "") : quoted
   const clear = /(?:ans(?:wer)?|result|final)/i.test(glossed)
     ? glossed.replace(ornamented, "").replace(ornate, "$1: ")
     : glossed
-  const unframed = /(?:^|\n) {0,3}(?:[[(【«「『]|:::)/.test(clear) ? clear.replace(framed, "Answer: ") : clear
+  const summed = /dr\b|bottom|short|nutshell/i.test(clear)
+    ? clear.replace(summary, "Answer: ").replace(/Answer: the answer is /i, "Answer: ")
+    : clear
+  const unframed = /(?:^|\n) {0,3}(?:[[(【«「『]|:::)/.test(summed) ? summed.replace(framed, "Answer: ") : summed
   const bare = unframed
     .replace(/[⩾≧⩽≦⟨⟩ⁿˣᵏᵐⁱᵗₙₖ]/g, (sign) => alike[sign]!)
     .replace(/\n[ \t]*\n[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*(?=\n)/g, "\n")
@@ -571,7 +620,11 @@ const inPlainSigns = (written: string): string => {
       ""
     )
     .replace(/\\(?:noindent|displaystyle|par|medskip|bigskip|smallskip)(?![a-zA-Z])\s*/g, "")
-    .replace(/(?<=\\\[|\$\$?)\s*\\(?:text|textbf|mathrm|mathbf|textit)\s*\{\s*((?:the )?(?:final )?(?:answer|ans|result|solution)(?: is)?)\s*:?\s*\}\s*[:=]?/gi, (_, said: string, at: number, all: string) => `${all.startsWith("\\[", at - 2) ? "\\]" : all.slice(Math.max(0, at - 2), at) === "$$" ? "$$" : "$"}${said}: ${all.startsWith("\\[", at - 2) ? "\\[" : all.slice(Math.max(0, at - 2), at) === "$$" ? "$$" : "$"}`)
+    .replace(
+      /(?<=\\\[|\$\$?)\s*\\(?:text|textbf|mathrm|mathbf|textit)\s*\{\s*((?:the )?(?:final )?(?:answer|ans|result|solution)(?: is)?)\s*:?\s*\}\s*[:=]?/gi,
+      (_, said: string, at: number, all: string) =>
+        `${all.startsWith("\\[", at - 2) ? "\\]" : all.slice(Math.max(0, at - 2), at) === "$$" ? "$$" : "$"}${said}: ${all.startsWith("\\[", at - 2) ? "\\[" : all.slice(Math.max(0, at - 2), at) === "$$" ? "$$" : "$"}`
+    )
     .replace(/\\\[\s*\\\]|\$\$\s*\$\$(?=(?:the )?(?:final )?(?:answer|ans|result|solution))/gi, "")
     .replace(environment, "\n")
     .replace(/\{\\(?:bf|it|sc|bfseries|itshape|Large|large)(?![a-zA-Z])\s*([^{}\n]{1,80})\}/g, "\\textbf{$1}")

@@ -136,8 +136,11 @@ export const withoutContrast = (text: string): string =>
     .replace(alternatives, "")
     .replace(rejectedBehind, "")
     .replace(rejectedBefore, "")
-    .replace(contrasts, (all: string, _elided, first, second, at: number) =>
-      first ?? (second === undefined || /(?:^|[.!?\n]\s*)$/.test(text.slice(Math.max(0, at - 3), at)) ? "" : `${second} `)
+    .replace(
+      contrasts,
+      (_all: string, _elided, first, second, at: number) =>
+        first ??
+        (second === undefined || /(?:^|[.!?\n]\s*)$/.test(text.slice(Math.max(0, at - 3), at)) ? "" : `${second} `)
     )
 
 /** "is not 3 but 4" within a sentence. */

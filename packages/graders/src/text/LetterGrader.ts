@@ -342,7 +342,7 @@ const hedged = (letters: string): RegExp =>
     "u"
   )
 
-const doubted = /^[)\]}]*\s*(?:\?|or\b|\(?(?:maybe|perhaps|not sure|a guess))/i
+const doubted = /^[)\]}]*\s*(?:\?|or\b|\(?(?:or\b|maybe|perhaps|not sure|a guess))/i
 
 interface Statement {
   readonly at: number
@@ -435,6 +435,7 @@ const evasions =
 export const extract = (text: string, letters: string = defaultLetters): string | undefined => {
   const given = withoutStruck(spoken(text))
   const shown = given.trimStart().startsWith("{") ? (inJson(given).at(-1)?.content ?? given) : given
+  if (/\b(?:1st|first) choice\b[\s\S]*\b(?:2nd|second) choice\b/i.test(shown)) return undefined
   const verified = onlyVerified(shown, letters)
   const said = withoutContrast(plain(shown.replace(boldEnd, "$1\n$2$3")))
   const patterns = patternsFor(letters)

@@ -88,7 +88,7 @@ const sentenceBehind = (text: string, end: number): { readonly said: string; rea
   if (nextSentence.test(part)) return { said: "", mark: "." }
   for (const { 0: mark, index } of part.matchAll(sentenceEnd)) {
     if (mark === "\n" && (/^[\s□.*_]*$/.test(part.slice(0, index)) || isOpen(part.slice(0, index), ""))) {
-      if (/^\s*\p{Ll}/u.test(part.slice(index + 1))) continue
+      if (/^\s*(?!(?:final )?answer\b)\p{Ll}/u.test(part.slice(index + 1))) continue
     }
     return { said: part.slice(0, index), mark: mark[0]! }
   }
@@ -140,7 +140,10 @@ const plainBefore = (said: string): string =>
   said
     .replace(/\([^()]*\)/g, " ")
     .replace(insteadOf, " ")
-    .replace(/(?<=\b(?:answer|solution|result|reply) )to (?:the|this|your) (?:\w+ )?(?:question|problem|task|exercise|puzzle)\b/gi, " ")
+    .replace(
+      /(?<=\b(?:answer|solution|result|reply) )to (?:the|this|your) (?:\w+ )?(?:question|problem|task|exercise|puzzle)\b/gi,
+      " "
+    )
     .replace(/\b(?:although|though|while)\s+(?:option |choice )?\$?(?:[A-J]|[□\d]+)\s[^,]{1,80},/gi, " ")
     .replace(certain, (all) => (/\b(?:no|without|beyond)\b/i.test(all) ? " " : all))
 
