@@ -8,7 +8,7 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
       "install",
       "first-answer",
       { slug: "own-pool", label: "Your own pool" },
-      { slug: "own-conductor", label: "A Conductor for your pool" },
+      { slug: "own-conductor", label: "A classifier for your pool" },
       { slug: "providers", label: "Real models" },
       { slug: "tools", label: "Tools, images, structured output" },
       "mcp",

@@ -33,7 +33,9 @@ const help = Command.make(
     "Show the complete help of a command, with all flags and examples. --help shows a shorter version."
   ),
   Command.withShortDescription("Show help for a command"),
-  Command.withExamples([{ command: "divisi help train export", description: "Complete help of divisi train export" }])
+  Command.withExamples([
+    { command: "divisi help train export", description: "Show the complete help of divisi train export" }
+  ])
 )
 
 const root = Command.make("divisi").pipe(

@@ -17,7 +17,7 @@ describe("divisi chat on a pipe", () => {
   it("takes a line that begins with a slash for a question", async () => {
     const { errors, output } = await divisi(chatting, { input: "/cost of bread\nAnd /cost?\n" })
     assert.match(output, /now: \/cost of bread\n.*now: And \/cost\?\n$/)
-    const note = 'Sending "/cost of bread" as a question: commands need a terminal.\n'
+    const note = 'Sending "/cost of bread" as a question, because commands work only in a terminal.\n'
     assert.strictEqual(errors.split("as a question").length, 2)
     assert.include(errors, note)
   })
@@ -25,7 +25,7 @@ describe("divisi chat on a pipe", () => {
   it("never pays more for all turns together than it may, and ends where one has no answer", async () => {
     const { code, errors, output } = await divisi([...chatting, "--max-cost", "0.025"], { input: "a\nb\nc\nd\n" })
     assert.strictEqual(output.trimEnd().split("\n").length, 2)
-    assert.match(errors, /stopped at a limit/)
+    assert.match(errors, /stopped by a limit/)
     assert.match(errors, /2 calls · \d+ tokens · \$0\.02\n$/)
     assert.strictEqual(code, 3)
   })

@@ -15,7 +15,7 @@ describe.concurrent("divisi", () => {
   it("teaches with examples and exit codes, without a question asked", async () => {
     const { code, output } = await divisi(["run", "--help"])
     assert.strictEqual(code, 0)
-    for (const text of ["EXAMPLES", "--max-cost", "3 budget", "4 refused"]) assert.include(output, text)
+    for (const text of ["EXAMPLES", "--max-cost", "3 limit reached", "4 declined"]) assert.include(output, text)
     assert.isBelow(output.indexOf("EXAMPLES"), output.indexOf("FLAGS"))
     assert.match(output, /\n\d+ more flags, details and examples: divisi help run\n/)
     const whole = await divisi(["help", "run"])
@@ -393,7 +393,7 @@ describe.concurrent("divisi replay", () => {
 
   it("reports in one line that a file is not a recording", async () => {
     const { code, errors } = await divisi(["replay", "package.json"])
-    assert.strictEqual(code, 1)
+    assert.strictEqual(code, 2)
     assert.strictEqual(
       errors,
       "divisi: package.json is not a run transcript or event file. Write a transcript with: divisi run <question> --transcript <file>\n"

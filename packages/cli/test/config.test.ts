@@ -67,7 +67,10 @@ describe("the check of a config", () => {
     [{ maxCost: 1 }, "maxCost: unknown setting (did you mean budget.costUsd?)"],
     [{ temperature: 1 }, "temperature: unknown setting (did you mean worker.temperature?)"],
     [{ workers: [] }, "workers: unknown setting (did you mean pool?)"],
-    [{ retry: { attempts: 3 } }, "retry.attempts: unknown setting"],
+    [
+      { retry: { attempts: 3 } },
+      "retry.attempts: unknown setting (available: maxAttempts, baseDelayMillis, factor, maxDelayMillis, maxRetryAfterMillis, jitter)"
+    ],
     [
       { mcpServers: { files: { comand: "x" } } },
       "mcpServers.files.comand: unknown setting (did you mean mcpServers.files.command?)"
@@ -91,7 +94,7 @@ describe("the check of a config", () => {
     [{ pool: [{ ...worker, generate: "x" }] }, "pool[0].generate: expected a function, got a string"],
     [{ policy: 3 }, "policy: expected a policy or the name of a policy, got 3"],
     [{ policy: { name: "x" } }, "policy.propose: required, but missing"],
-    [{ onStepFailure: "ignore" }, 'onStepFailure: expected "report" or "end", got a string'],
+    [{ onStepFailure: "ignore" }, 'onStepFailure: expected "report" or "end", got "ignore"'],
     [{ cache: 7 }, "cache: expected a file name or an object of settings, got 7"],
     [{ cache: { maxBytes: 1 } }, "cache.file: required, but missing"],
     [
@@ -136,13 +139,13 @@ const asked = (
 
 describe.concurrent("a worker of a config whose code is wrong", () => {
   it.each([
-    ["gives nothing", "() => undefined", "its generate returned neither a Stream nor an Effect"],
+    ["gives nothing", "() => undefined", "its generate function returned neither a Stream nor an Effect"],
     ["throws", '() => { throw new Error("boom") }', "boom"]
   ])("that %s is told as such by pool check", async (_, generate, why) => {
     const config = `export default { pool: [{ id: "mine", generate: ${generate} }] }`
     const { code, errors, output } = await asked({ "work/inner/divisi.config.mjs": config })
     assert.strictEqual(code, 1, errors)
-    assert.include(output, `mine has a bug (${why}): fix its code.`)
+    assert.include(output, `mine has a bug: ${why}.`)
   })
 })
 

@@ -90,7 +90,7 @@ describe("divisi eval, from what was recorded", () => {
       expect(count + samples).toBe(12)
       expect(samplesIn(path.join(cwd, "missing")).find((one) => one.missing)?.missing).toMatchObject({
         cause: "harness",
-        message: expect.stringContaining("nothing is recorded for")
+        message: expect.stringContaining("no answer is recorded for")
       })
       const nowhere = await divisi([...args, "--offline", "nowhere"], { cwd })
       expect(nowhere).toMatchObject({

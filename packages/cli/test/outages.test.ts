@@ -108,7 +108,7 @@ describe("an outage of a vendor", () => {
       assert.deepStrictEqual([run.code, run.output], [0, "wrong\n"])
       const refused = await ask("rate", "down")
       assert.strictEqual(refused.code, 2)
-      assert.match(refused.errors, /A worker failed in the run .*Rate a step with --step/)
+      assert.match(refused.errors, /A worker failed in run .*Rate a step with --step/)
       const rated = await ask("rate", "down", "--step", "0.1", "--json")
       assert.deepInclude(valuesOf(rated.output)[0], { worker: "local", score: 0 })
     }))

@@ -65,7 +65,7 @@ describe.concurrent("divisi rate and divisi learn", () => {
       writeFileSync(file, `${graded.join("\n")}\n`)
       assert.include((await ask("run", "How much?", "--policy", "head")).errors, "divisi learn --head")
       const { output } = await ask("learn", "--head", "--from", file)
-      assert.match(output, /Learned a head of 2 workers from 120 questions/)
+      assert.match(output, /Trained a classifier for 2 workers on 120 questions/)
       // The table is right wherever the head is.
       assert.include(output, "It chooses based on the question. It is not measurably better than the table")
       const events = valuesOf(
@@ -82,7 +82,7 @@ describe.concurrent("divisi rate and divisi learn", () => {
       assert.strictEqual((await ask("learn", "--head", "--from", file, "--evolve", tasks)).code, 2)
       // With nothing to spend it is validated alone, by workers that cost nothing.
       const evolved = await ask("learn", "--head", "--from", file, "--evolve", tasks, "--max-cost", "0", "--price", "0")
-      assert.include(evolved.output, "Stored the fitted head")
+      assert.include(evolved.output, "Stored the classifier as trained")
       assert.match(evolved.output, /from 100\.0 to 100\.0% .* in 0 generations, 0 runs, \$0\.00/)
     }))
 })

@@ -152,7 +152,7 @@ describe("training in plain lines", () => {
         })
       ]),
       [
-        "gym: llama 0.6M trained by jax in runs/gym, 2 workers, 24 iterations",
+        "gym: training llama 0.6M with the jax engine in runs/gym, 2 workers, 24 iterations",
         "1/24 warm start  loss 2  gradient 0.432  9.5 s left in this phase",
         "11/24 warm start  loss 2  gradient 0.432  4.5 s left in this phase",
         "20/24 warm start  loss 2  gradient 0.432",

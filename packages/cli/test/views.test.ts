@@ -162,7 +162,7 @@ describe("the final view", () => {
       {
         type: "run-finished",
         ending: "budget",
-        detail: "The time limit of 1 s is reached.",
+        detail: "The time limit of 1 s was reached.",
         spend: {
           usage: { inputTokens: 30, outputTokens: 100, estimated: true },
           costUsd: 0.0001,

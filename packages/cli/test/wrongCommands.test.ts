@@ -111,16 +111,22 @@ describe("a command for a stored run", () => {
     "parrots.config.mjs": config,
     "servers.config.mjs": 'export default { mcpServers: { a: { cmd: "x" } } }',
     "broken.json": '{"version"',
+    "policy.config.mjs": 'export default { policy: "lexcal" }',
+    "typo.schema.json": '{"type":"objct"}',
     "other.json": "{}"
   }
 
   const rows: ReadonlyArray<readonly [command: string, message: string]> = [
     ["runs fork gym --at 0.0 --worker nobody --journal j.sqlite", '--worker: unknown worker "nobody". Use one of '],
     ["runs fork gym --at 0.0 --worker abakus --journal j.sqlite", "Did you mean abacus?"],
-    ["runs fork gym --at 1.0 --journal j.sqlite", "has no step 0 in round 1; the run has round 0."],
-    ["runs fork refused --at 0.0 --journal j.sqlite", "has no step 0 in round 0; the round has no steps."],
+    ["runs fork gym --at 1.0 --journal j.sqlite", "has no step 0 in round 1; it has round 0."],
+    ["runs fork refused --at 0.0 --journal j.sqlite", "has no step 0 in round 0; this round has no steps."],
     ["run 2+2 --config parrots.config.mjs --pool parrot:nope", "Workers: parrot:large, parrot:small."],
     ["run 2+2 --config servers.config.mjs", "did you mean mcpServers.a.command?"],
+    ["run 2+2 --config policy.config.mjs", 'policy.config.mjs: unknown policy "lexcal". Did you mean lexical?'],
+    ["run 2+2 --check form=schema:typo.schema.json", "cannot use the schema typo.schema.json: "],
+    ["run 2+2 --check a=grader --check a=grader", '--check: two checks have the name "a".'],
+    ["replay broken.json", "broken.json is not a run transcript or event file. It may be truncated."],
     ["studio broken.json --export out.html", "broken.json is not a run transcript or event file. It may be truncated."],
     ["studio other.json", "other.json is not a run transcript or event file."]
   ]
@@ -131,6 +137,8 @@ describe("a command for a stored run", () => {
       const run = (command: ReadonlyArray<string>) => divisi(command, { cwd, environment: { DIVISI_OUTCOMES: "none" } })
       await run(["run", "2+2", "--journal", "j.sqlite", "--run-id", "gym"])
       await run(["run", "What is the capital of France?", "--journal", "j.sqlite", "--run-id", "refused"])
+      await run(["run", "How many copper kettles are in stock?", "--journal", "j.sqlite", "--run-id", "stock"])
+      assert.strictEqual((await run(["runs", "resume", "stock", "--journal", "j.sqlite"])).code, 0)
       assert.match((await run(["runs", "--journal", "j.sqlite"])).output, /^gym +answered .* play money/m)
       for (const [command, message] of rows) {
         const { code, errors } = await run(command.split(" "))

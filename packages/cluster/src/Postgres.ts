@@ -130,7 +130,7 @@ const explain = (reason: PostgresErrorReason): string => {
     case "Invalid":
       return `cannot be used (${reason.detail})`
     case "Denied":
-      return `does not allow it (${reason.detail}): check the user, the password and its permissions`
+      return `rejects this user (${reason.detail}). Check the user, the password and its permissions`
     case "Newer":
       return "has tables from a newer version of Divisi. Update Divisi, or choose another schema"
     case "Failed":

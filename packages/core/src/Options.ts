@@ -122,7 +122,7 @@ const credential = /\bsk-|bearer\s|:\/\/[^/\s]*@/i
 
 /** Returns a short description of a value for use in error messages. Never throws, and never includes a credential. */
 export const kindOf = (value: unknown): string => {
-  if (typeof value === "string") return credential.test(value) ? "a text" : JSON.stringify(shortest(value))
+  if (typeof value === "string") return credential.test(value) ? "a string" : JSON.stringify(shortest(value))
   if (typeof value === "function") return "a function"
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list"
   if (value instanceof Promise) return "a promise (await it)"
@@ -176,7 +176,7 @@ const pathDots: ReadonlySet<string> = new Set([".", ".."])
 
 /** Accepts the id of a run, which every journal can store. */
 export const runId = expects(
-  `a string of 1 to ${longestRunId} characters without control characters, and not "." or ".."`,
+  `a string of 1 to ${longestRunId} characters without control characters, other than "." and ".."`,
   (value) =>
     typeof value === "string" &&
     value.trim() !== "" &&

@@ -157,7 +157,7 @@ describe("recursion", () => {
       const again = yield* run({ workers: broken(), policy, recursion: 1 })
       assert.strictEqual(contexts.length, 2)
       assert.strictEqual(again.result.ending, "failed")
-      assert.include(again.result.detail, "The answering step 0 failed")
+      assert.include(again.result.detail, "Step 0, which gives the answer, failed")
     })
   )
 
@@ -333,13 +333,16 @@ describe("what can go wrong", () => {
       const { result } = yield* run({ workers: [worker("a")], policy })
       assert.strictEqual(result.ending, "failed")
       assert.strictEqual((result.error as Policy.PolicyError).cause, boom)
-      assert.strictEqual(result.detail, "Policy bad produced no valid plan: its propose failed: boom")
+      assert.strictEqual(result.detail, "Policy bad produced no valid plan: its propose function failed: boom")
       const throwing = worker("a", () => {
         throw boom
       })
       const thrown = yield* run({ workers: [throwing], policy: Baselines.single(0) })
       assert.strictEqual(thrown.result.ending, "failed")
-      assert.strictEqual(thrown.result.detail, "The answering step 0 failed: a has a bug (boom): fix its code.")
+      assert.strictEqual(
+        thrown.result.detail,
+        "Step 0, which gives the answer, failed: a has a bug: boom. Fix its code."
+      )
     })
   )
 

@@ -58,10 +58,10 @@ describe("a pool without a policy", () => {
       assert.strictEqual(transcript.policy, "large")
       assert.strictEqual(
         transcript.reason,
-        "No policy was given, so the strongest language model plans: large has the highest price in the pool, and no public record covers the whole pool."
+        "No policy was given, so the strongest language model plans: large is the most expensive of the available workers, and no published results cover all of them."
       )
       const unknown = yield* run(chat("first", 'answer = "1"'), chat("second", "2"))
-      assert.include(unknown.transcript.reason, "first is first in the pool")
+      assert.include(unknown.transcript.reason, "first is the first of the available workers")
     })
   )
 

@@ -25,7 +25,7 @@ describe("Grader", () => {
   it.effect("a task that cannot be graded is an error, not a wrong answer", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Grader.exact.grade(Task.make({ question: "Why?", id: "why" }), "Because"))
-      assert.strictEqual(error.message, "Grader exact cannot grade why: the task has no reference answer.")
+      assert.strictEqual(error.message, 'The grader "exact" cannot grade "why": the task has no reference answer.')
     })
   )
 

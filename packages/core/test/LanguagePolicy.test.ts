@@ -174,7 +174,7 @@ describe("LanguagePolicy", () => {
       assert.strictEqual(requests.length, 2)
       assert.match(
         error.message,
-        /^Policy conductor produced no valid plan: the plan from conductor could not be read in 2 attempts\. ./
+        /^Policy conductor produced no valid plan: conductor wrote no readable plan in 2 attempts\. ./
       )
     })
   )
@@ -188,7 +188,7 @@ describe("LanguagePolicy", () => {
         const proposal = yield* policy.propose(scripted([said]).context)
         assert.strictEqual(proposal.policy, "best-of-8")
         assert.strictEqual(proposal.workflow.steps.length, 9)
-        const why = said === "?" ? /^Using the fallback policy best-of-8\. .+could not be read/ : /overloaded/i
+        const why = said === "?" ? /^Using the fallback policy best-of-8\. .+wrote no readable plan/ : /overloaded/i
         assert.match(proposal.notes?.[0] ?? "", why)
       }
     })

@@ -228,7 +228,7 @@ describe("an answer without an end", () => {
       assert.strictEqual(result.spend.calls, 1)
       assert.strictEqual(
         result.detail,
-        "The answering step 0 failed: a sent an unreadable answer (its answer is longer than 1048576 characters): lower the output limit of the call, or use another worker."
+        "Step 0, which gives the answer, failed: a returned an unusable answer: its answer is longer than 1048576 characters. Lower the output limit of the call, or use another worker."
       )
     })
   )

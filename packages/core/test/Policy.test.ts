@@ -109,7 +109,7 @@ describe("baselines", () => {
         'Policy single:w9 produced no valid plan: worker "w9" is not in the pool: w0, w1, w2.'
       )
       const byOrdinal = yield* Effect.flip(propose(Baselines.bestOf({ judge: 3 })))
-      assert.include(byOrdinal.message, "worker 3 does not exist; the pool has 3, numbered from 0.")
+      assert.include(byOrdinal.message, "worker 3 does not exist; the pool has 3 workers, numbered from 0.")
       const none = yield* Effect.flip(propose(Baselines.mixtureOfAgents({ proposers: [] })))
       assert.include(none.message, "the list of workers is empty.")
     })

@@ -43,7 +43,7 @@ describe("The first day of a pool", () => {
   it("claims nothing of a pool with a model that was not measured: prices decide, or the order", () => {
     const stranger = priced("openai:gpt-99", 30)
     assert.deepStrictEqual(chosen(poolOf(priced("openai:o3-mini", 4.4), stranger)), ["openai:gpt-99"])
-    assert.include(Strongest.choose(poolOf(priced("openai:o3-mini", 4.4), stranger)).why, "no public record")
+    assert.include(Strongest.choose(poolOf(priced("openai:o3-mini", 4.4), stranger)).why, "no published results")
     assert.deepStrictEqual(chosen(poolOf(priced("one"), priced("two"))), ["one"])
     assert.deepStrictEqual(chosen(poolOf(priced("one", 0), priced("two", 0))), ["one"])
   })
@@ -92,7 +92,7 @@ describe("The first day of a pool", () => {
     Effect.gen(function* () {
       const { notes, result } = yield* run(poolOf(priced("small", 1), priced("large", 10)))
       assert.deepStrictEqual([result.answer, result.spend.calls], ["large", 1])
-      assert.include(notes[0], "large has the highest price")
+      assert.include(notes[0], "large is the most expensive")
     })
   )
 

@@ -54,10 +54,7 @@ describe("a worker's function", () => {
       const result = await ask(async () => value as string)
       assert.strictEqual(result.ending, "failed")
       const [step] = result.transcript.rounds[0]!.steps
-      assert.strictEqual(
-        step?.detail,
-        `a has a bug (it returned ${words}; return a string or { text, usage }): fix its code.`
-      )
+      assert.strictEqual(step?.detail, `a has a bug: it returned ${words}. Return a string or { text, usage }.`)
       assert.deepStrictEqual([step?.state, step?.lost.length, result.spend.calls], ["failed", 1, 1])
     })
   }
@@ -110,8 +107,8 @@ describe("a worker's function", () => {
 
 describe("a policy's function", () => {
   const given: ReadonlyArray<readonly [value: unknown, words: string]> = [
-    [undefined, "it returned no workflow; return { steps: [...] }"],
-    [{ steps: "all" }, "it returned no workflow; return { steps: [...] }"],
+    [undefined, "it did not return a workflow. Return { steps: [...] }"],
+    [{ steps: "all" }, "it did not return a workflow. Return { steps: [...] }"],
     [{ steps: [{ worker: 0, access: [] }] }, "in step 0, subtask is undefined, not a string"],
     [{ steps: [null] }, "step 0 is null, not { worker, subtask, access }"],
     [

@@ -53,7 +53,7 @@ describe("WorkerError", () => {
 
   it("says who, what and what to do", () => {
     const error = new Worker.WorkerError({ worker: "openai:gpt-5", reason: { _tag: "Authentication", detail: "401" } })
-    assert.strictEqual(error.message, "openai:gpt-5 refused the credentials (401): check its API key.")
+    assert.strictEqual(error.message, "openai:gpt-5 refused the credentials: 401. Check its API key.")
   })
 })
 
@@ -64,19 +64,19 @@ describe("the message of an error", () => {
   it("says how long a vendor wants to be left alone", () => {
     assert.strictEqual(
       messageOf({ _tag: "RateLimited", retryAfterMillis: 3_600_000 }),
-      "acme:large is rate limited: wait 1 h, or use another worker."
+      "acme:large is rate limited. Wait 1 h, or use another worker."
     )
     assert.strictEqual(
       messageOf({ _tag: "Overloaded", retryAfterMillis: 90_000 }),
-      "acme:large is overloaded: wait 1.5 min, or use another worker."
+      "acme:large is overloaded. Wait 1.5 min, or use another worker."
     )
-    assert.include(messageOf({ _tag: "RateLimited", retryAfterMillis: 200 }), "wait, or lower the concurrency")
+    assert.include(messageOf({ _tag: "RateLimited", retryAfterMillis: 200 }), "Wait, or lower the concurrency")
   })
 
-  it("puts no full stop before its parenthesis, and names the worker once", () => {
+  it("puts one full stop after the vendor's words, and names the worker once", () => {
     assert.strictEqual(
       messageOf({ _tag: "Authentication", detail: "acme:large: 401 Incorrect API key." }),
-      "acme:large refused the credentials (401 Incorrect API key): check its API key."
+      "acme:large refused the credentials: 401 Incorrect API key. Check its API key."
     )
   })
 })

@@ -127,7 +127,7 @@ describe("a call that sends nothing", () => {
       )
       yield* TestClock.adjust(5_000)
       const { detail } = yield* Fiber.join(running)
-      assert.match(detail ?? "", /no data for 5 s; the limit is set by worker.silenceMillis \(--silence\)/)
+      assert.match(detail ?? "", /no data for 5 s. Raise worker.silenceMillis/)
     })
   )
 })

@@ -37,7 +37,7 @@ describe("a budget that admits whole plans", () => {
     assert.deepStrictEqual([result.ending, result.spend.calls, calls()], ["budget", 0, 0])
     assert.match(
       result.detail!,
-      /^The plan is not admitted: it needs up to 4 calls, but the call limit is 3 calls with 0 calls spent\./
+      /^The plan is not admitted: it needs up to 4 calls, but the call limit is 3 calls \(0 calls spent\)\./
     )
     assert.match(
       result.detail!,

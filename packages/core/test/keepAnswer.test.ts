@@ -49,12 +49,12 @@ describe("a budget that keeps the answer", () => {
     const { error } = await promise.conduct({ question, pool, policy: chain(3), budget: { calls: 2, keep: "answer" } })
     assert.strictEqual(
       error?.message,
-      "The next call could take 1 call, but the call limit is 2 calls with 1 call spent and 1 call reserved for the answering step. Raise the limit."
+      "The next call could exceed the call limit of 2 calls: it needs up to 1 call (1 call spent, 1 call reserved for the answering step). Raise the limit."
     )
     const plain = await promise.conduct({ question, pool, policy: chain(3), budget: { calls: 2 } })
     assert.include(
       plain.error?.message,
-      "The next call could take 1 call, but the call limit is 2 calls with 2 calls spent."
+      "The next call could exceed the call limit of 2 calls: it needs up to 1 call (2 calls spent)."
     )
   })
 

@@ -76,7 +76,7 @@ describe("a value of zod", () => {
     const output = z.object({ name: z.string().refine(isKnown, "unknown city") })
     const { detail, ending, spend } = await conduct({ ...answering('{"name":"Ulm"}'), output })
     assert.deepStrictEqual([ending, spend.calls], ["failed", 1])
-    assert.include(detail, "asynchronous checks, which are not supported): make the checks synchronous")
+    assert.include(detail, "asynchronous checks, which are not supported. Make the checks synchronous")
   })
 })
 

@@ -77,17 +77,17 @@ describe("mistakes of plain JavaScript", () => {
     [
       "an async policy that gives nothing",
       () => conduct!({ ...ask, policy: policy!("mine", async () => {}) }),
-      "it returned no workflow; return { steps: [...] }"
+      "it did not return a workflow. Return { steps: [...] }"
     ],
     [
       "a policy written by hand",
       () => conduct!({ ...ask, policy: { name: "x", propose: async () => ({}) } }),
-      "its propose function returned no { workflow }; use policy(name, plan)"
+      "its propose function did not return { workflow }. Use policy(name, plan)"
     ],
     [
       "a worker written by hand",
       () => conduct!({ ...ask, pool: [{ id: "x", generate: async () => "42" }], policy: promise.single(0) }),
-      "its generate returned neither a Stream nor an Effect; use worker({ id, answer })"
+      "its generate function returned neither a Stream nor an Effect. Use worker({ id, answer })"
     ],
     ["a language policy of nothing", () => languagePolicy!(), "languagePolicy: expected a single options object"],
     ["a function for a model", () => languagePolicy!({ model: () => "" }), '"model" must be a worker'],

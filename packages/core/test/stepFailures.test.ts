@@ -68,7 +68,7 @@ describe("failures of a run", () => {
         step: 0,
         worker: "Authentication",
         reason: "Authentication",
-        message: "Authentication refused the credentials (said): check its API key.",
+        message: "Authentication refused the credentials: said. Check its API key.",
         reassignedTo: "flaky"
       }
     ])
@@ -162,7 +162,7 @@ describe("failures of a run", () => {
         (await decodeTranscript(encodeTranscript(result.transcript))).rounds,
         result.transcript.rounds
       )
-      assert.match(StepFailure.summaryOf(result.failures)!, /calls? of checks failed \(.*Overloaded: overloaded/)
+      assert.match(StepFailure.summaryOf(result.failures)!, /check calls? failed \(.*Overloaded: overloaded/)
       const again = await conduct(options)
       assert.deepStrictEqual(again.failures, result.failures)
     })
@@ -174,7 +174,7 @@ describe("failures of a run", () => {
         [[0, "critic", judge.id, "Overloaded"]]
       )
       assert.deepStrictEqual(StepFailure.failuresOf(result.transcript), result.failures)
-      assert.match(StepFailure.summaryOf(result.failures)!, /^1 call of the critic failed/)
+      assert.match(StepFailure.summaryOf(result.failures)!, /^1 critic call failed/)
     })
 
     it("are outages where the check decided, and not where a later one passed", async () => {

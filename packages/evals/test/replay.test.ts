@@ -55,7 +55,7 @@ describe("Replay.pool", () => {
       const [call, ...more] = other.rounds[0]!.steps[0]!.lost
       assert.strictEqual(more.length, 0)
       assert.strictEqual(call?.reason?._tag, "InvalidRequest")
-      assert.include(call?.message, 'nothing is recorded for "6 times 7?"')
+      assert.include(call?.message, 'no answer is recorded for "6 times 7?"')
     })
   )
 

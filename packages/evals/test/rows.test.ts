@@ -96,7 +96,7 @@ describe("implausible rows", () => {
       assert.deepStrictEqual(notices, [
         "1 question in the files more than once and counted each time: a.",
         "1 question in the files with different answers: c.",
-        "Different questions have the same id: c.",
+        "Different questions have the same id, and each is counted: c.",
         'In 1 question the field "costs" is not read: a.',
         'In 1 question the field "sytem" is not read (did you mean "system"?): b.'
       ])

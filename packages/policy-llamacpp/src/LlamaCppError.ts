@@ -69,7 +69,7 @@ const describe = (reason: LlamaCppErrorReason): string => {
     case "Missing":
       return "does not exist. Check the path, or use a name from `divisi models list`."
     case "Damaged":
-      return `the file is not a complete GGUF file (${reason.detail}). Download or create it again.`
+      return `the GGUF file is incomplete or damaged: ${reason.detail}. Download or create it again.`
     case "Format":
       return `${reason.detail} Use a little-endian GGUF file of version 2 or 3.`
     case "Unsupported":

@@ -31,8 +31,12 @@ const only = (options: Options, shape: Tables.Shape) =>
 let scope: Scope.Closeable | undefined
 
 /** Returns the error for a model that cannot be loaded, which a retry would not fix. */
-const unusable = (id: string, cause: unknown) =>
-  failed(id, { _tag: "InvalidRequest", detail: cause instanceof Error ? cause.message : String(cause) })
+const unusable = (id: string, cause: unknown) => {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  // The sentences after the first one say what to do.
+  const [detail = "", ...remedy] = message.split(/(?<=\.) (?=[A-Z])/)
+  return failed(id, { _tag: "InvalidRequest", detail, ...(remedy.length > 0 && { remedy: remedy.join(" ") }) })
+}
 
 /**
  * Creates a worker from a local model, given as a path, the name of a known model, `hf:owner/repository/file.gguf`, or

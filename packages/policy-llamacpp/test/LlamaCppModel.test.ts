@@ -241,7 +241,7 @@ describe("LlamaCppModel", () => {
       yield* Effect.promise(() => until(() => LlamaCppModel.meter(model).waiting === 1))
       const error = yield* Effect.flip(generate(model, long))
       assert.strictEqual(error.reason._tag, "Overloaded")
-      assert.match(error.message, /1 concurrent runs and 1 waiting ones/)
+      assert.match(error.message, /1 runs are in progress and 1 are waiting/)
       yield* Fiber.interrupt(running)
       const parts = yield* Fiber.join(waiting)
       assert.strictEqual(finishOf(parts).usage.outputTokens, 2)
@@ -279,7 +279,7 @@ describe("LlamaCppModel", () => {
       const model = yield* load({ contextTokens: 256 })
       const error = yield* Effect.flip(generate(model, { messages: ask("word ".repeat(100)) }))
       assert.strictEqual(error.reason._tag, "ContextTooLong")
-      assert.match(error.message, /the prompt has \d{3} tokens, but the context has 256; raise contextTokens/)
+      assert.match(error.message, /the prompt has \d{3} tokens, but the context has only 256; raise contextTokens/)
     })
   )
 

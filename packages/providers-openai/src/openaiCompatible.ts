@@ -62,7 +62,7 @@ const ofServers = { images: false, files: false, maxStopSequences: Number.POSITI
  * the role of system messages (`systemRole`), and the field for the output limit (`outputLimit`). `presets` contains
  * the settings for vLLM, SGLang, llama-server, Ollama, LM Studio, OpenRouter, DeepSeek and Together. Without `apiKey`,
  * neither a key nor the OpenAI account from the environment is sent. The price is unknown unless `pricing` is set; for
- * a self-hosted server, that may be `Usage.free`.
+ * a self-hosted server, use `Usage.free`.
  *
  * By default, the model is assumed to support tools and JSON Schemas, but not images and files; `capabilities`
  * overrides this.

@@ -198,7 +198,7 @@ describe("a call of a compatible server", () => {
           const { message } = await failureOf({ baseURL: `http://${host}/?token=hunter2`, id: "m", fetch })
           assert.strictEqual(
             message,
-            `m sent an unreadable answer (an HTML page from ${host}/chat/completions: My App): check the base URL (the base URL has no version: if the API is under /v1, append /v1).`
+            `m returned an unusable answer: an HTML page from ${host}/chat/completions: My App. Check the base URL (the base URL has no version: if the API is under /v1, append /v1).`
           )
         }
       }

@@ -399,19 +399,19 @@ describe("a failed call", () => {
     const fromVariable = await withEnvironment({ DIVISI_TEST_KEY: "sk-secret-secret" }, async () =>
       message(openaiCompatible({ baseURL, model: "m", apiKey: { env: "DIVISI_TEST_KEY" } }))
     )
-    assert.include(fromVariable, `: check that DIVISI_TEST_KEY is a valid key for ${host}.`)
+    assert.include(fromVariable, `. Check that DIVISI_TEST_KEY is a valid key for ${host}.`)
     assert.notInclude(fromVariable, "sk-secret")
     const fromOption = await message(openaiChat("gpt-5", { baseURL, apiKey: "sk-secret-secret" }))
-    assert.include(fromOption, `: check that the option apiKey is a valid key for ${host}.`)
+    assert.include(fromOption, `. Check that the option apiKey is a valid key for ${host}.`)
     assert.include(
       await message(openaiCompatible({ baseURL, model: "m" })),
-      `no key was sent, and ${host} requires one`
+      `No key was sent, and ${host} requires one`
     )
   })
 
   it("without a key says which variable to set", async () => {
     const { message } = await withEnvironment({ OPENAI_API_KEY: undefined }, () => failure(openai("gpt-5")))
-    assert.include(message, "(OPENAI_API_KEY is not set): set it, or pass a key as apiKey.")
+    assert.include(message, "OPENAI_API_KEY is not set. Set it, or pass a key as apiKey.")
   })
 
   it.each([
@@ -421,6 +421,6 @@ describe("a failed call", () => {
   ])("%s names a host that is not there, and says what to do", async (_, make) => {
     const { message } = await failure(make("http://nowhere.invalid/v1"))
     assert.include(message, "nowhere.invalid")
-    assert.match(message, /check that this machine is online, and the host name in the base URL\.$/)
+    assert.match(message, /Check that this machine is online, and the host name in the base URL\.$/)
   })
 })

@@ -71,7 +71,7 @@ describe("EvaluationTables", () => {
     const missing = { cause: "worker", reason: "Defect", message: "p: boom" } as const
     const samples = [...unanswered, sample({ policy: "p", task: "lost", missing })]
     const given = report(samples)
-    const why = "2: declined; 1: no plan; 1: timed out; 1: other reasons"
+    const why = "2 × declined; 1 × no plan; 1 × timed out; 1 × other reasons"
     assert.deepStrictEqual(EvaluationTables.failures(given, "; retry"), [
       `5 samples without an answer, counted as wrong (${why})`,
       "1 sample not measured, excluded from means (1: p: boom); retry",

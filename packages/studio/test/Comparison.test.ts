@@ -7,7 +7,7 @@ import { incident, mapped, suspended } from "./fixtures/runs.ts"
 describe("two runs", () => {
   it("of one plan have the same answer, and steps that differ in nothing", async () => {
     const [one, other] = [await incident(20), await incident(20)]
-    expect(Comparison.findingOf(one, other)).toMatch(/^Both give the same answer for the same cost/)
+    expect(Comparison.findingOf(one, other)).toMatch(/^Both runs give the same answer at the same cost/)
     expect(Comparison.pairsOf(one, other).every(({ differs }) => differs === undefined)).toBe(true)
   })
 

@@ -54,7 +54,7 @@ const readQuestions = (file: string, embedder: Embedder.Embedder | undefined) =>
     const texts = read.filter(({ text }) => text !== undefined)
     const { questions, workers } = RoutingBench.comparable(texts)
     if (questions.length < read.length) {
-      const left = `comparing ${questions.length} of ${read.length} questions: those with a score for each of the ${workers.length} workers`
+      const left = `comparing the ${questions.length} of ${read.length} questions that have a score for every worker`
       process.stderr.write(`divisi: ${left}.\n`)
     }
     const examples = yield* Outcomes.examples(questions, embedder)
@@ -84,8 +84,8 @@ const textOf = (standings: ReadonlyArray<RoutingBench.Standing>): string =>
   ])
 
 const explained = [
-  "At equal cost: compared with a random mix of fixed workers with the same cost. Cost at equal score: cost of the cheapest",
-  "such mix with this score; - if no mix reaches it."
+  "At equal cost: difference from a random mix of single workers that costs the same. Cost at equal score: cost of the",
+  "cheapest mix that reaches this score, or - if none does."
 ].join("\n")
 
 /** Shows progress if standard error is a terminal. */

@@ -13,7 +13,7 @@ const routing = Command.make("routing", routingFlags, (input) =>
   Command.withDescription(
     paragraphs(
       "Compare routers on recorded outcomes. Each router trains on 70% of the questions (or kinds) and is tested on the",
-      "rest, in ten random splits. The baseline is the worker with the best score in training. No model is called."
+      "rest, in ten random splits. The baseline is the worker with the best training score. No model is called."
     )
   ),
   Command.withShortDescription("Compare routers on recorded outcomes"),

@@ -8,11 +8,13 @@ export const routingFlags = {
   outcomes: Flag.String("outcomes").pipe(
     Flag.withMetavar("<file>"),
     Flag.withDescription(
-      'File of graded answers, one question per line. Each line is {"question":"…","kind":"…","scores":{"a":1,"b":0}}, with the scores of all workers; .gz files are decompressed'
+      'File of graded answers, one question per line. Each line is {"question":"…","kind":"…","scores":{"a":1,"b":0}}, with a score for every worker. The file can be compressed (.gz)'
     )
   ),
   split: choice("split", RoutingBench.splits).pipe(
-    Flag.withDescription("Unit to hold out for the test (default question)"),
+    Flag.withDescription(
+      "What to hold out for the test: single questions, or whole kinds of questions (default question)"
+    ),
     Flag.withDefault("question")
   ),
   repeats: whole("repeats", 1).pipe(Flag.withDescription("Number of random splits (default 10)"), Flag.withDefault(10)),
@@ -24,7 +26,7 @@ export const routingFlags = {
   embeddings: text(
     "embeddings",
     "<vendor:model>",
-    "Embedding model, e.g. llamacpp:minilm.gguf (default: hashed words). It reads the first 48 tokens of a question"
+    "Embedding model, e.g. llamacpp:minilm.gguf (default: hashed words). Only the first 48 tokens of a question are used"
   ),
   seed,
   json: toggle("json", "Print one JSON object per policy")

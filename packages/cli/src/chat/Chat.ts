@@ -90,7 +90,7 @@ const command = Effect.fnUntraced(function* (chat: Chat, line: string) {
   const last = chat.conversation.runs.at(-1)
   switch (name) {
     case "/plan":
-      if (last === undefined) chat.talk.note("No question asked yet.")
+      if (last === undefined) chat.talk.note("No question has been asked yet.")
       else chat.talk.plan(last)
       return true
     case "/cost":
@@ -124,7 +124,8 @@ const talkOn = Effect.fnUntraced(function* (chat: Chat): Effect.fn.Return<void, 
     if (line === undefined) return
     if (line.trim() === "") continue
     if (isCommand(line)) {
-      if (!chat.isTyped) chat.talk.note(`Sending "${line.trim()}" as a question: commands need a terminal.`)
+      if (!chat.isTyped)
+        chat.talk.note(`Sending "${line.trim()}" as a question, because commands work only in a terminal.`)
       else if (yield* command(chat, line)) continue
       else return
     }

@@ -14,7 +14,7 @@ export const chat = Command.make("chat", flags, (input) =>
     paragraphs(
       "Chat with a team in the terminal. Answers are streamed. Each turn sends the whole conversation.",
       "",
-      "/plan shows the last plan, /cost the cost of each turn, /reset clears the conversation, /save writes it to a file,",
+      "/plan shows the last plan, /cost shows the cost of each turn, /reset clears the conversation, /save saves it to a file,",
       "/exit ends it. Ctrl-C stops a turn, Ctrl-D ends the conversation.",
       "",
       "If standard input is piped, each line is one turn, even if it begins with /. Only the answers are printed to",

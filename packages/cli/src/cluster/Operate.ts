@@ -69,7 +69,7 @@ export const drain = (input: DrainInput): Effect.Effect<void, Failure> =>
       yield* print(
         server.isHealthy
           ? `${input.address} drains.`
-          : `${input.address} was last seen ${seconds(server.seenMillis)}. If its process is still running, it drains as soon as it responds.`
+          : `${input.address} was last seen ${seconds(server.seenMillis)}. If its process is still running, it starts to drain as soon as it responds.`
       )
     })
   )

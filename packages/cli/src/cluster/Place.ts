@@ -15,7 +15,7 @@ export interface Input {
   readonly versionGroup: Option.Option<string>
 }
 
-const missing = usage("No database is set. Set it with --database, DIVISI_DATABASE, or serve.database in the config.")
+const missing = usage("No database is set. Set one with --database, DIVISI_DATABASE, or serve.database in the config.")
 
 /** Opens the database. An unreachable one fails at once, so that a status is not delayed. */
 export const open = Effect.fnUntraced(function* ({ config, database }: Input) {

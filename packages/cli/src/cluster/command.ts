@@ -42,7 +42,7 @@ const status = Command.make("status", statusFlags, (input) =>
   Effect.flatMap(operations, (Operate) => Operate.status(input))
 ).pipe(
   Command.withDescription(
-    "List the servers, the runs in progress, and the evaluations and training runs shared by several machines."
+    "List the servers, the runs in progress, and the evaluations and training runs that several machines share."
   ),
   Command.withShortDescription("List servers, runs and evaluations")
 )
@@ -67,9 +67,9 @@ const purge = Command.make("purge", purgeFlags, (input) =>
   Effect.flatMap(operations, (Operate) => Operate.purge(input))
 ).pipe(
   Command.withDescription(
-    "Delete shared evaluations and cancellations older than --older-than, and the stored messages of runs that have ended and not changed for that long. The runs themselves are not deleted: see `divisi runs purge`."
+    "Delete shared evaluations and cancellations older than --older-than, and the stored messages of runs that ended at least that long ago. To delete the runs themselves, use `divisi runs purge`."
   ),
-  Command.withShortDescription("Delete old evaluations and messages")
+  Command.withShortDescription("Delete old shared evaluations and old messages")
 )
 
 export const cluster = Command.make("cluster").pipe(

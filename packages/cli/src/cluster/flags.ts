@@ -21,7 +21,7 @@ const versionGroup = Flag.String("version-group").pipe(
   ),
   Flag.withMetavar("<name>"),
   Flag.withDescription(
-    "Group of servers and runs; servers execute only runs of their own group. This separates old and new versions during a deployment"
+    "Group of servers and runs; servers execute only the runs of their own group. This separates old and new versions during a deployment"
   ),
   Flag.optional
 )
@@ -72,7 +72,7 @@ export const workFlags = {
   kubernetes: text(
     "kubernetes",
     "<namespace>",
-    "Detect failed servers by the readiness of their pods in this namespace (default: by pings). With it, --address must contain the IP of the pod"
+    "Detect failed servers by pod readiness in this Kubernetes namespace (default: by ping). --address must then contain the pod's IP address"
   ),
   concurrency: whole("concurrency", 1).pipe(
     Flag.withDescription("Maximum number of concurrent runs; others wait (default 50)"),
@@ -85,7 +85,7 @@ export const workFlags = {
   maxCost: cost("max-cost", "Maximum cost of one run, in USD; never exceeded"),
   maxTotalCost: cost(
     "max-total-cost",
-    "Maximum cost of all runs, in USD, on all servers together; never exceeded, also after restarts. If servers have different values, the value of the server started last applies"
+    "Maximum cost of all runs, in USD, on all servers together; never exceeded, even after restarts. If the servers have different limits, that of the server started last applies"
   ),
   timeout: timeout("Maximum duration of one run, e.g. 30s or 2m"),
   ...moreTeamFlags
@@ -99,7 +99,7 @@ const run = Argument.String("run").pipe(Argument.withDescription("Id of a run"))
 export const submitFlags = {
   ...place,
   question: Argument.String("question").pipe(Argument.withDescription("The question")),
-  runId: text("run-id", "<id>", "Id of the run (default: random). Submitting an existing id has no effect"),
+  runId: text("run-id", "<id>", "Id of the run (default: random). If the run already exists, nothing is submitted"),
   at: Flag.String("at").pipe(
     Flag.filterMap(
       (text) => Option.fromUndefinedOr(parseTime(text)),

@@ -126,6 +126,10 @@ const nearest = (file: string, others: ReadonlyArray<string>, version: number): 
 /** No config: all settings come from flags. */
 const none: Loaded = { config: {}, file: undefined }
 
+/** Returns the config's file for display: the given one, or the nearest one. */
+export const shown = (given: string | undefined): string =>
+  given || ConfigModule.shownAs(find(process.cwd())[0] ?? "the config")
+
 /**
  * Returns the config from the given file, or from the nearest one found upwards from the working directory. `none`
  * disables the config. Files are read once per `version`.

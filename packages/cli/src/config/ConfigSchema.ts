@@ -271,11 +271,14 @@ const explain = (config: unknown, issue: SchemaIssue.Issue): string => {
   if (message === "Missing key") return `${field}required, but missing`
   if (message.startsWith(unexpected)) {
     const meant = meantBy(keys, message.split("\n").slice(1))
-    return `${field}unknown setting${meant === undefined ? "" : ` (did you mean ${meant}?)`}`
+    if (meant !== undefined) return `${field}unknown setting (did you mean ${meant}?)`
+    const available = keys.length === 1 ? "" : ` (available: ${message.split("\n").slice(1).join(", ")})`
+    return `${field}unknown setting${available}`
   }
   const value = at(config, keys)
-  // A duration is not a secret, so the error shows it.
-  return `${field}${sentence(message)}, got ${message === ageMessage ? Options.kindOf(value) : kindOf(value)}`
+  // Durations and choices are not secrets, so the error shows them.
+  const isHarmless = message === ageMessage || message.startsWith('Expected "')
+  return `${field}${sentence(message)}, got ${isHarmless ? Options.kindOf(value) : kindOf(value)}`
 }
 
 /** Validates a value as a config. On failure, returns a description of the problem and its field. */

@@ -81,7 +81,7 @@ const recorded =
         ? Effect.succeed(samples)
         : Effect.fail(
             usage(
-              `--offline: ${lost.length} answers needed to train the baselines are not recorded. The first missing one is the answer of ${lost[0]!.policy} to ${lost[0]!.task.id}.`
+              `--offline: ${lost.length} answers that the baselines need for training are not recorded. The first missing one is the answer of ${lost[0]!.policy} to ${lost[0]!.task.id}.`
             )
           )
     })

@@ -59,7 +59,7 @@ const text = ({ rows, tasks, terms }: ReportDiff.Diff): string => {
   const head = ["policy", "benchmark", "first %", "second %", "difference", "95% interval", "p (Holm)", "questions"]
   return [
     rows.length === 0
-      ? "The reports have no benchmark and policy in common. Pair policies with different names with --policies."
+      ? "The evaluations have no benchmark and policy in common. To compare policies with different names, use --policies."
       : table([head, ...rows.map(rowText)]),
     "",
     `${Format.count(tasks.both, "task")} in both, ${tasks.onlyFirst} only in the first, ${tasks.onlySecond} only in the second`,

@@ -340,7 +340,11 @@ export const evaluate = (input: EvalInput): Effect.Effect<void, Failure> =>
     }
     const measured = yield* measure(input)
     const { report } = measured
-    stdout.write(input.json ? `${JSON.stringify(report)}\n` : `${ReportText.text(report, stdout.columns)}\n`)
+    stdout.write(
+      input.json
+        ? `${JSON.stringify(report)}\n`
+        : `${ReportText.text(report, stdout.columns, Option.isSome(input.offline) ? "" : undefined)}\n`
+    )
     if (!input.json) {
       if (isOutsideGym(report)) {
         say("The gym's workers answer only the gym's own kinds of questions. Use real models with --pool <ids>")

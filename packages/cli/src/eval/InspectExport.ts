@@ -33,5 +33,7 @@ export const write = (folder: string, out: string, options: RecordedSuite.Option
       ),
       ({ message }) => failed(message)
     )
-    process.stderr.write(`${Format.count(logs.length, "log")} in ${out}: inspect view --log-dir ${out}\n`)
+    process.stderr.write(
+      `Wrote ${Format.count(logs.length, "log")} to ${out}. View them with: inspect view --log-dir ${out}\n`
+    )
   })

@@ -48,7 +48,7 @@ const regradeAll = Effect.fnUntraced(function* (input: RegradeInput): Effect.fn.
   )
   yield* Outputs.write(folder, report, samples, suites)
   const lines = changes.map(input.json ? jsonOf : textOf)
-  const summary = `${Format.count(graded, "answer")} graded again, ${Format.count(changes.length, "verdict")} changed`
+  const summary = `Regraded ${Format.count(graded, "answer")}; ${Format.count(changes.length, "verdict")} changed`
   const output = input.json
     ? lines
     : [...lines, ...(lines.length === 0 ? [] : [""]), summary, "", ReportText.text(report, stdout.columns)]

@@ -92,7 +92,11 @@ const detectable = (report: Report): ReadonlyArray<string> => {
     .filter(({ policy }) => policy === reference)
     .flatMap(({ benchmark, score }) =>
       score.minimumDetectable === null
-        ? [`${benchmark}: ${Format.count(score.questions, "question")}, too few to detect a difference`]
+        ? [
+            score.questions === 0
+              ? `${benchmark}: no question was measured`
+              : `${benchmark}: ${Format.count(score.questions, "question")}, too few to detect a difference`
+          ]
         : [
             `${benchmark}: ${Format.count(score.questions, "question")}; can detect a difference of ${differences(report, benchmark, score.minimumDetectable)} points between ${reference} and another policy (80% power)`
           ]

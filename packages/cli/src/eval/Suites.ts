@@ -195,7 +195,7 @@ const ofVerifiers = "verifiers:"
 const verifiers = (name: string, options: Options): Effect.Effect<Evaluation.Suite, Failure, Scope.Scope> =>
   Effect.gen(function* () {
     const taskset = name.slice(ofVerifiers.length)
-    if (taskset === "") return yield* usage(`"${ofVerifiers}" names no taskset. Use ${ofVerifiers}<taskset>.`)
+    if (taskset === "") return yield* usage(`"${ofVerifiers}" does not name a taskset. Use ${ofVerifiers}<taskset>.`)
     const given = [options.shots && "--shots", options.trained && "--trained", options.split && "--split"]
     const unread = given.find((flag) => typeof flag === "string")
     if (unread !== undefined) return yield* usage(`${unread} does not work with verifiers tasksets.`)

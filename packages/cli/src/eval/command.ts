@@ -73,14 +73,14 @@ export const evaluate = Command.make("eval", evalFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Measure policies on the same tasks under equal conditions: accuracy with its standard error, paired differences,",
-      "cost, time, steps, and calls per worker.",
+      "Compare policies on the same tasks under equal conditions. The report contains accuracy with standard errors, paired",
+      "differences, cost, time, steps, and calls per worker.",
       "",
       "Each answer is stored as it arrives. After Ctrl-C, after a crash or at the cost limit, run the same command again to",
       "continue; no answer is paid for twice. You can add policies, benchmarks and samples later.",
       "",
-      "The output folder contains results.json, samples.jsonl, questions.jsonl, report.html, report.md and report.csv. These",
-      "are safe to share; its other files contain the texts of all messages.",
+      "In the output folder, results.json, samples.jsonl, questions.jsonl, report.html, report.md and report.csv are safe to",
+      "share. The other files contain the text of all messages.",
       "",
       "Exit codes: 0 done, 1 failed or too many samples missing, 2 usage or config error, 3 stopped by --max-cost, 130 Ctrl-C, 143 SIGTERM."
     )

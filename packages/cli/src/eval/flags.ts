@@ -58,12 +58,12 @@ export const evalFlags = {
   policy: text(
     "policy",
     "<names>",
-    "Policies to compare, separated by commas; the first is the reference. Same names as in `divisi run`, or ./mine.ts; the gym also has oracle"
+    "Policies to compare, separated by commas; the first is the reference. Accepts the policies of `divisi run`, e.g. lexical or ./mine.ts, and oracle in the gym"
   ),
   baselines: Flag.String("baselines").pipe(
     Flag.withMetavar("<names>"),
     Flag.withDescription(
-      "Baselines to compare, separated by commas. Available: single, best, context:5, self-consistency:5, self-reflection:5, best-of:5, moa, random, routerdc-light, masrouter-light, smoothie-independent, smoothie-dependent; name@worker chooses a worker"
+      "Baselines to compare, separated by commas. Available: single, best, context:5, self-consistency:5, self-reflection:5, best-of:5, moa, random, routerdc-light, masrouter-light, smoothie-independent, smoothie-dependent. Append @<worker> to choose the worker, e.g. best-of:5@openai:gpt-5"
     ),
     Flag.withDefault("")
   ),
@@ -78,7 +78,7 @@ export const evalFlags = {
   ),
   maxCost: cost(
     "max-cost",
-    "Maximum total cost, in USD; never exceeded. To continue, run the same command with a higher limit"
+    "Maximum total cost of the evaluation, in USD; never exceeded. Samples from earlier commands in the same folder count. To continue at the limit, run the same command with a higher one"
   ),
   timeout: timeout("Maximum duration of one answer, e.g. 30s or 2m"),
   out: Flag.String("out").pipe(
@@ -100,7 +100,7 @@ export const evalFlags = {
     ),
     Flag.optional
   ),
-  retryMissing: toggle("retry-missing", "Measure only missing and new samples"),
+  retryMissing: toggle("retry-missing", "Measure missing samples again, in addition to new ones"),
   ...taskFlags,
   learn: text(
     "learn",
@@ -132,16 +132,16 @@ export const evalFlags = {
   shots: whole("shots", 0).pipe(
     Flag.withAlias("num-fewshot"),
     Flag.withDescription(
-      "Number of solved examples before each question (default 0). They never include the question itself, and are taken from the benchmark's split for examples if it has one"
+      "Number of solved examples to put before each question (default 0). They come from the benchmark's split for examples, if it has one, and never include the question itself"
     ),
     Flag.optional
   ),
   shotsFrom: file("shots-from", "File with the solved examples, in the benchmark's format"),
   trained: file(
     "trained",
-    "File of training data, as ids or questions. If tasks of the benchmark occur in it, the command fails"
+    "File of training data (ids or questions). If it contains tasks of the benchmark, the command fails"
   ),
-  dropOverlap: toggle("drop-overlap", "Leave out tasks that occur in the file of --trained, instead of failing"),
+  dropOverlap: toggle("drop-overlap", "Skip the tasks that the --trained file contains, instead of failing"),
   split: text(
     "split",
     "<name>",
@@ -173,13 +173,13 @@ export const evalFlags = {
   ),
   paper: toggle(
     "paper",
-    "Use the paper's controlled setting: 4,096 tokens per call, temperature 0.2, and the answer format tags where supported. --pool paper:controlled also sets each model to its lowest reasoning effort"
+    "Use the controlled setting of the Conductor paper: 4,096 tokens per call, temperature 0.2, and the answer format tags where supported. --pool paper:controlled also sets each model to its lowest reasoning effort"
   ),
   seed,
   questionCost: cost("question-cost", "Maximum cost of one answer, in USD, for every policy"),
   maxOutputTokens: large("max-output-tokens", 1).pipe(
     Flag.withDescription(
-      "Maximum tokens per call, including reasoning (default: the worker's limit; otherwise the model's, up to 8192, or 4096 if it is unknown)"
+      "Maximum tokens per call, including reasoning (default: the worker's limit, otherwise the model's limit up to 8192, or 4096 if that is unknown)"
     ),
     Flag.optional
   ),
@@ -207,7 +207,7 @@ export const exportFlags = {
   ),
   to: choice("to", ["decisions", "answers", "inspect"]).pipe(
     Flag.withDescription(
-      "Export format: decisions, answers, or inspect. Decisions are the policies' prompts and completions; answers are the workers' messages and answers; inspect writes inspect_ai logs, one per policy and benchmark"
+      "What to export: decisions (prompts and completions of policies), answers (messages and answers of workers), or inspect (logs for inspect_ai, one per policy and benchmark)"
     )
   ),
   benchmark: text("benchmark", "<names>", "For inspect: new locations of moved task files, e.g. math500=rows.jsonl"),

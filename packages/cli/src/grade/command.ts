@@ -12,7 +12,7 @@ export const grade = Command.make("grade", gradeFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Grade answers, and report the rule (the rung) that decided each result.",
+      "Grade answers, and report which rule (`rung`) decided each verdict.",
       "",
       'With --lines, each input line is {"gold":"1/2","answer":"so it is \\\\boxed{0.5}"}, and each output line is its verdict:',
       '{"correct":true,"rung":"rational","extracted":"0.5"}. The result of a line that cannot be graded is',
@@ -21,8 +21,8 @@ export const grade = Command.make("grade", gradeFlags, (input) =>
       "Code graders run the program. For them, gold is a record from the benchmark, or at least",
       '{"public_test_cases":[{"input":"2 3","output":"5","testtype":"stdin"}]}.',
       "",
-      "If the grader is a judge (a model), lines can include the question. If lines have a label (true or false), the agreement",
-      "between grader and labels is printed at the end.",
+      "If the grader is a judge (a model), lines can include the question. If lines have a label (true or false), the",
+      "agreement between grader and labels is printed at the end.",
       "",
       "With --gold and --answer, one answer is graded. The exit code is 0 if it is correct, 1 if not."
     )

@@ -61,7 +61,7 @@ const verifiers = Command.make("verifiers", verifiersFlags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Write a Python package that offers the gym as an environment of Prime Intellect's verifiers library. prime-rl trains on it."
+    "Write a Python package that makes the gym an environment for Prime Intellect's verifiers library, e.g. to train with prime-rl."
   ),
   Command.withShortDescription("Write a Python package for the verifiers library"),
   Command.withExamples([

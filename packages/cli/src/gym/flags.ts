@@ -47,7 +47,7 @@ export const solveFlags = {
   family,
   toolAccess: choice("tool-access", ["last-step", "every-step", "policy", "none"]).pipe(
     Flag.withDescription(
-      "Steps that may use tools (default last-step). The tools are those of the config, or the one of --family stock"
+      "Steps that may use tools (default last-step). The tools come from the config, or from --family stock"
     ),
     Flag.optional
   ),

@@ -88,7 +88,7 @@ const chosenModels = Effect.fnUntraced(function* (
   if (!isAsking || models.length === 0) return models
   const choices = models.map((model) => ({ title: nameOf(model), value: model, selected: true }))
   return yield* ask(
-    Prompt.MultiSelect({ message: "Which models should be in the team? (none: the offline gym)", choices })
+    Prompt.MultiSelect({ message: "Which models should the team use? (none: the offline gym)", choices })
   )
 })
 

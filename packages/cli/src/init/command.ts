@@ -12,11 +12,11 @@ export const init = Command.make("init", flags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Look for API keys in the environment and model servers on this machine, and write a config and a first script for",
-      "them. If it finds nothing, both use the offline gym, a demo team without models.",
+      "Look for API keys in the environment and model servers on this machine, and write a config and a first script that",
+      "use them. If nothing is found, they use the offline gym, a demo team without models.",
       "",
-      "In a terminal, it asks which models to use, and for confirmation before it overwrites files. Otherwise, or with",
-      "--yes or --json, it uses everything it finds."
+      "In a terminal, the command asks which models to use, and asks for confirmation before it overwrites files. In scripts,",
+      "or with --yes or --json, it uses everything it finds, and overwrites files only with --force."
     )
   ),
   Command.withExamples([

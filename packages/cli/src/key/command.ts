@@ -35,8 +35,8 @@ const list = Command.make("list", listFlags, (input) => Effect.flatMap(loaded, (
 const change = Command.make("change", changeFlags, (input) => Effect.flatMap(loaded, (Key) => Key.change(input))).pipe(
   Command.withDescription(
     paragraphs(
-      "Change what a key may do. Its secret, its spending and the limits that you do not name stay the same. Running",
-      "servers apply the change to the next request."
+      "Change the name, rights or limits of a key. Its secret, its spending and all other settings stay the same. Running",
+      "servers apply the change from the next request on."
     )
   ),
   Command.withShortDescription("Change the limits of a key"),

@@ -71,9 +71,9 @@ export const evolvedText = (evolved: Evolution.Evolved): string => {
   const percent = (value: number) => (100 * value).toFixed(1)
   const { after, before, costUsd, difference, generations, isBetter, runs, standardError } = evolved
   const kept = isBetter
-    ? "Stored the evolved head"
-    : "Stored the fitted head, because evolving it does not measurably help"
+    ? "Stored the improved classifier"
+    : "Stored the classifier as trained, because --evolve did not measurably improve it"
   return clean(
-    `${kept}. On held-out questions, accuracy went from ${percent(before)} to ${percent(after)}% (${percent(difference)} ± ${percent(standardError)} points), in ${generations} generations, ${runs} runs, $${costUsd.toFixed(2)}.`
+    `${kept}. On held-out questions, accuracy went from ${percent(before)} to ${percent(after)}% (${percent(difference)} ± ${percent(standardError)} points). Searched ${generations} generations with ${runs} runs, for $${costUsd.toFixed(2)}.`
   )
 }

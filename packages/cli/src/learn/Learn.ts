@@ -65,7 +65,7 @@ const recordsText = (): string => {
     return { record, questions, standings: standings.sort((left, right) => right.mean - left.mean) }
   })
   return [
-    "Until a table is learned, routing uses public outcome data if it covers all workers of the pool, and prices otherwise:",
+    "Until a table is learned, routing uses the published results below if they cover all workers in the pool, and prices otherwise:",
     "",
     rows([
       ["record", "worker", "correct %", "±"],

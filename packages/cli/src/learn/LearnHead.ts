@@ -69,11 +69,11 @@ export const learnHead = (input: LearnInput) =>
     }
     const reads =
       head.training.penalty === null
-        ? "The questions do not predict the best worker, so the head always chooses the best worker overall."
+        ? "The questions do not predict the best worker, so the classifier always chooses the best worker overall."
         : "It chooses based on the question."
     if (evolved !== undefined) stdout.write(`${evolvedText(evolved)}\n`)
     const gain = isBetter ? "It is better than the table" : "It is not measurably better than the table"
     stdout.write(
-      `${clean(`Learned a head of ${head.workers.length} workers from ${examples.length} questions. ${reads} ${gain}: ${judged.why}. Use it with --policy head.`)}\n`
+      `${clean(`Trained a classifier for ${head.workers.length} workers on ${examples.length} questions. ${reads} ${gain}: ${judged.why}. Use it with --policy head.`)}\n`
     )
   }).pipe(Effect.scoped)

@@ -50,23 +50,22 @@ export const learn = Command.make("learn", learnFlags, (input) =>
   Command.withDescription(
     paragraphs(
       "Learn from rated runs which worker is best for which kind of question, and store the result as a table. Runs",
-      "without --policy then use the table if it covers at least two workers of the pool. To choose it explicitly, use",
-      "--policy learned, learned:within-2 or learned:half.",
+      "without --policy then use the table if it covers at least two workers in the pool. --policy learned always uses it;",
+      "learned:within-2 and learned:half choose cheaper workers.",
       "",
-      "A new table replaces the current one only if the rated runs support it: the lower bound of its estimated score (0 to",
-      "100) may be at most 0.5 below that of the current table. The new table must also be better on the last fifth of the runs.",
-      "The first table only has to match the strongest worker on those runs.",
+      "A new table replaces the current one only if the rated runs support it. Its score (0 to 100) may be at most 0.5 points",
+      "below that of the current table, even at the lower bound of the estimate, and must be higher on the last fifth of the",
+      "runs. The first table only has to match the strongest worker on that fifth.",
       "",
       "With --head, train a linear classifier for --policy head instead, and print its gain over the table. The gain is",
       "often 0. Training takes seconds with hashed words, and longer with --embeddings.",
       "",
-      "--evolve also runs the questions of a benchmark or file with different combinations of workers: one may think about the",
-      "question, one answers it, and one may verify the answer. The best choices are stored. If the command is interrupted,",
-      "run it again to continue.",
+      "--evolve also runs the questions of a benchmark or file with different combinations of workers: one can first think",
+      "about the question, one answers it, and one can verify the answer. The best combinations are stored. If the command",
+      "is interrupted, run it again to continue.",
       "",
-      "Rated questions stay on this machine unless the embedding model is a vendor's (llamacpp:<file> is local;",
-      "hashed words are the default). The same outcomes give the same table. DIVISI_ROUTER sets the path of the table,",
-      "DIVISI_HEAD the path of the classifier."
+      "Rated questions leave this machine only if --embeddings names a vendor's model. The same outcomes always give the same",
+      "table. DIVISI_ROUTER sets the path of the table, DIVISI_HEAD the path of the classifier."
     )
   ),
   Command.withExamples([

@@ -62,7 +62,7 @@ const checkWorker = (worker: Worker, timeoutMillis: number): Effect.Effect<Check
     let usage: Usage | undefined
     const answer = WorkerStream.generate(worker, { messages, maxOutputTokens })
     if (!Stream.isStream(answer))
-      return yield* defective(worker, "its generate returned neither a Stream nor an Effect")
+      return yield* defective(worker, "its generate function returned neither a Stream nor an Effect")
     yield* Stream.runForEach(answer, (part) =>
       Effect.sync(() => {
         if (part.type === "allowance") return

@@ -1,4 +1,4 @@
-/** `divisi pool train`: trains a Conductor that selects a worker for each question, based on recorded answers. */
+/** `divisi pool train`: trains a classifier that selects a worker for each question, based on recorded answers. */
 import { existsSync } from "node:fs"
 import path from "node:path"
 import { Embedder } from "@divisi/core"
@@ -19,7 +19,7 @@ import { clean } from "../view/Line.ts"
 import type { TrainPoolInput } from "./flags.ts"
 import * as HeldOut from "./HeldOut.ts"
 
-/** Returns the path of the trained Conductor in a recording's folder. */
+/** Returns the path of the trained classifier in a recording's folder. */
 export const fileIn = (folder: string): string => path.join(folder, "head.json")
 
 /** A recording, with the tasks on which it is based. */
@@ -69,10 +69,12 @@ export const notices = (recording: Recording): ReadonlyArray<string> => {
   return [
     ...(changed === 0
       ? []
-      : [`Ignored ${Format.count(changed, "recorded question")}: changed in ${file}, or removed from it.`]),
+      : [`Ignored ${Format.count(changed, "recorded question")} that ${file} no longer contains in the same form.`]),
     ...(fresh === 0
       ? []
-      : [`Ignored ${Format.count(fresh, "question")} of ${file}: not recorded yet. Run divisi pool record again.`]),
+      : [
+          `Ignored ${Format.count(fresh, "question")} in ${file} without recorded answers. Run divisi pool record again.`
+        ]),
     ...(answered >= planned
       ? []
       : [`The recording has ${answered} of ${planned} answers. Run divisi pool record again to complete it.`])
@@ -122,7 +124,7 @@ const gradedOf = (
     })
 }
 
-/** Trains a Conductor, evaluates it by cross-validation, and stores it in the folder. */
+/** Trains a classifier, evaluates it by cross-validation, and stores it in the folder. */
 export const train = (input: TrainPoolInput): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const { folder } = input
@@ -167,7 +169,7 @@ export const train = (input: TrainPoolInput): Effect.Effect<void, Failure> =>
     )
   }).pipe(Effect.scoped)
 
-/** Whether a folder contains a trained Conductor. */
+/** Whether a folder contains a trained classifier. */
 export const isTrained = (folder: string): Effect.Effect<boolean, Failure> =>
   Effect.mapBoth(Head.read(fileIn(folder)), {
     onSuccess: (head) => head !== undefined,

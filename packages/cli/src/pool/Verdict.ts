@@ -1,4 +1,4 @@
-/** `divisi pool verdict`: evaluates the trained Conductor on held-out questions, using recorded answers. */
+/** `divisi pool verdict`: evaluates the trained classifier on held-out questions, using recorded answers. */
 import { rmSync } from "node:fs"
 import path from "node:path"
 import { ReportFile } from "@divisi/evals"
@@ -22,17 +22,17 @@ import * as Train from "./Train.ts"
 const pricesOf = ({ pool }: Report) =>
   Object.fromEntries(pool.flatMap(({ id, pricing }) => (pricing === undefined ? [] : [[id, pricing] as const])))
 
-/** Returns the verdict as a sentence. A Conductor that always selects the same worker is equivalent to that worker. */
+/** Returns the verdict as a sentence. A classifier that always selects the same worker is equivalent to that worker. */
 const sentenceOf = (report: Report, conductor: string): string | undefined => {
   const [only, ...others] = report.cells.find(({ policy }) => policy === conductor)?.workers ?? []
   if (only !== undefined && others.length === 0) {
-    return `The Conductor always chooses ${only.name}. Use single:${only.name}, or record more questions and train again.`
+    return `The classifier always chooses ${only.name}. Use single:${only.name}, or record more questions and train again.`
   }
   return EvaluationTables.verdicts(report).find((_, at) => report.equalBudget![at]!.policy === conductor)
 }
 
 /**
- * Removes the results of an earlier verdict, which may be for a different Conductor with the same name. Recreating them
+ * Removes the results of an earlier verdict, which may be for a different classifier with the same name. Recreating them
  * costs nothing.
  */
 const withoutEarlier = (out: string): Effect.Effect<void> =>
@@ -47,7 +47,7 @@ export const verdict = (input: VerdictInput): Effect.Effect<void, Failure> =>
     const recording = yield* Train.read(folder)
     const { record, report: recorded } = recording
     if (!(yield* Train.isTrained(folder)))
-      return yield* usage(`${folder} has no Conductor. Run divisi pool train ${quoted(folder)}.`)
+      return yield* usage(`${folder} contains no trained classifier. Run divisi pool train ${quoted(folder)}.`)
     const conductor = `head:${Train.fileIn(folder)}`
     const { config, pool } = recorded
     const ids = path.join(folder, "held-out.txt")
@@ -56,7 +56,7 @@ export const verdict = (input: VerdictInput): Effect.Effect<void, Failure> =>
       .filter(HeldOut.isHeldOut)
       .map(({ id }) => id)
     if (heldOut.length === 0)
-      return yield* usage(`${folder} has no held-out question. Continue with divisi pool record.`)
+      return yield* usage(`${folder} contains no held-out questions. Continue with divisi pool record.`)
     yield* Effect.mapError(WholeFile.write(ids, `${heldOut.join("\n")}\n`), ({ message }) => failed(message))
     const out = path.join(folder, "verdict")
     yield* withoutEarlier(out)

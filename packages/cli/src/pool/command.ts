@@ -15,7 +15,7 @@ const check = Command.make("check", checkFlags, (input) =>
       "Send a small request to each worker, and report which workers respond, how fast and at what price, and which",
       "vendors report rate limits. The exit code is 1 if a worker does not respond.",
       "",
-      "With --server, also show the providers that a running divisi serve has paused, with the reason and the time left."
+      "With --server, also show the providers that a running `divisi serve` has paused, with the reason and the time left."
     )
   ),
   Command.withShortDescription("Call each worker once"),
@@ -25,7 +25,10 @@ const check = Command.make("check", checkFlags, (input) =>
       command: "divisi pool check --pool openai:gpt-5,ollama:qwen3:8b",
       description: "Check vendor models and your own servers"
     },
-    { command: "divisi pool check --server http://127.0.0.1:8080", description: "Also show a server's cooldowns" },
+    {
+      command: "divisi pool check --server http://127.0.0.1:8080",
+      description: "Also show the providers that a server has paused"
+    },
     {
       command: "divisi pool check --pool paper:controlled --json",
       description: "Check the pool of the Conductor paper, and print JSON"
@@ -87,13 +90,13 @@ const train = Command.make("train", trainPoolFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Train a Conductor (a linear classifier that chooses a worker for each question) on the recorded answers of your",
-      "pool. No worker is called. Without --embeddings, questions are compared by their words, and training takes seconds.",
+      "Train a linear classifier that chooses a worker for each question, on the answers recorded by `divisi pool record`.",
+      "No worker is called. Without --embeddings, questions are compared by their words, and training takes seconds.",
       "",
       "Use the result with --policy head:<folder>/head.json."
     )
   ),
-  Command.withShortDescription("Train a Conductor for your pool"),
+  Command.withShortDescription("Train a classifier that chooses a worker for each question"),
   Command.withExamples([
     { command: "divisi pool train pool", description: "Train for accuracy only" },
     { command: "divisi pool train pool --worth 0.01", description: "Value a correct answer at one cent" }
@@ -108,12 +111,12 @@ const verdict = Command.make("verdict", verdictFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Compare the trained Conductor, each worker and the other recorded policies on the held-out questions. The verdict",
-      "states whether the Conductor beats the best worker, even if that worker answers several times with as many tokens.",
+      "Compare the trained classifier with each worker and the other recorded policies on the held-out questions. The",
+      "verdict states whether it beats the best worker, even if that worker answers several times with as many tokens.",
       "Answers come from the recording, so no worker is called."
     )
   ),
-  Command.withShortDescription("Report whether the Conductor beats the best worker"),
+  Command.withShortDescription("Report whether the classifier beats the best worker"),
   Command.withExamples([{ command: "divisi pool verdict pool", description: "Run this after divisi pool train" }])
 )
 

@@ -14,7 +14,7 @@ export const checkFlags = {
   server: text(
     "server",
     "<url>",
-    "Also show the cooldowns of a running divisi serve (default: DIVISI_SERVER, or none). For example http://127.0.0.1:8080"
+    "Also show the providers paused by this running divisi serve, e.g. http://127.0.0.1:8080 (default: DIVISI_SERVER, or none)"
   ),
   json: toggle("json", "Print one line of JSON per worker")
 }

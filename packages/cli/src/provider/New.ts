@@ -187,7 +187,7 @@ export const create = Effect.fnUntraced(function* (input: NewInput): Effect.fn.R
         `Wrote ${files.length} files to ${folder}:`,
         ...files.map((file) => `  ${file}`),
         "",
-        "It works with a real API and passes the provider contract as it is:",
+        "It already works with a real API and passes the tests of the provider contract:",
         `  cd ${folder} && npm install && npm test`,
         "README.md explains which files to change.",
         ...(Clone.isThere() ? ofClone : ofRegistry),

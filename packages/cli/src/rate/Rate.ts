@@ -66,8 +66,8 @@ export const rate = (input: RateInput): Effect.Effect<void, Failure> =>
     if (answer === undefined) {
       return yield* usage(
         step === undefined
-          ? `A worker failed in the run ${run.run}, so it cannot be rated as a whole. Rate a step with --step.`
-          : `The run ${run.run} has no answered step ${Option.getOrThrow(input.step)}.`
+          ? `A worker failed in run ${run.run}, so the run cannot be rated as a whole. Rate a step with --step.`
+          : `Run ${run.run} has no answered step ${Option.getOrThrow(input.step)}.`
       )
     }
     const at = yield* Clock.currentTimeMillis

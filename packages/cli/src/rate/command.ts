@@ -36,7 +36,9 @@ const rateFlags = {
     Flag.optional
   ),
   source: choice("source", ["user", "grader", "check", "implicit", "judge"]).pipe(
-    Flag.withDescription("Source of the rating (default user)"),
+    Flag.withDescription(
+      "Source of the rating: user, grader, check, implicit (user behavior) or judge (a model) (default user)"
+    ),
     Flag.withDefault("user")
   ),
   note: text("note", "<text>", "Comment, stored with the rating"),

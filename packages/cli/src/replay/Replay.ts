@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import { type Failure, failed } from "../invocation/Failure.ts"
+import { type Failure, usage } from "../invocation/Failure.ts"
 import * as Output from "../invocation/Output.ts"
 import * as StandardInput from "../invocation/StandardInput.ts"
 import * as TextFile from "../invocation/TextFile.ts"
@@ -41,7 +41,7 @@ export const replay = Effect.fnUntraced(function* (input: Input): Effect.fn.Retu
   const text = yield* readText(input.file)
   const read = Recording.read(text)
   if (Result.isFailure(read))
-    return yield* failed(`${input.file === "-" ? "Standard input" : input.file} ${read.failure}`)
+    return yield* usage(`${input.file === "-" ? "Standard input" : input.file} ${read.failure}`)
   const isLive = View.isLive(Output.stdout, yield* View.terminal)
   const speed = Option.getOrElse(input.speed, () => (isLive ? 1 : 0))
   yield* isLive ? play(read.success, speed) : print(read.success, speed)

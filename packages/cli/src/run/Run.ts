@@ -143,7 +143,7 @@ const profilesOf = ({ profiles }: Team): Effect.Effect<Profiles | undefined, Fai
   })
 
 /** Adds the parts of the gym that the question requires to the config. */
-const equipped = (config: Config, question: string): Effect.Effect<Config> =>
+export const equipped = (config: Config, question: string): Effect.Effect<Config> =>
   Effect.map(
     Effect.promise(() => import("../team/OfflineGym.ts")),
     (OfflineGym) => OfflineGym.configOf(config, question)

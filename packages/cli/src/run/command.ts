@@ -15,10 +15,10 @@ export const run = Command.make("run", flags, (input) =>
       "Answer a question with a team of workers, and show the plan, the steps and their cost.",
       "If the output is piped, only the answer is printed to standard output. Without a question, a built-in one is used.",
       "",
-      "Workers can use the tools in the config and those of its MCP servers. In a terminal, you are asked to approve",
-      "tool calls that need approval; elsewhere, the run is suspended.",
+      "Workers can use the tools in the config and the tools of its MCP servers. If a tool call needs approval, you are",
+      "asked in the terminal. Without a terminal, the run is suspended.",
       "",
-      "Exit codes: 0 answered, 1 failed, 2 usage or config, 3 budget, 4 refused, 5 suspended, 130 Ctrl-C, 143 SIGTERM."
+      "Exit codes: 0 answered, 1 failed, 2 usage or config, 3 limit reached, 4 declined, 5 suspended, 130 Ctrl-C, 143 SIGTERM."
     )
   ),
   Command.withExamples([
@@ -36,7 +36,7 @@ export const run = Command.make("run", flags, (input) =>
       command: 'divisi run "…" --max-cost 0.01 --timeout 30s',
       description: "Set limits (exit code 3 if one is reached)"
     },
-    { command: 'divisi run "…" --dry-run', description: "Print the plan and its price without running it" },
+    { command: 'divisi run "…" --dry-run', description: "Print the plan and its estimated cost" },
     {
       command: 'divisi run "…" --durable',
       description: "Store the run; resume it with `divisi runs resume ID`"

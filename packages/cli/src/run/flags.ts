@@ -23,7 +23,7 @@ export const flags = {
   json: toggle("json", "Print the events of the run as JSON Lines"),
   quiet: toggle(
     "quiet",
-    "Print only the answer; warnings still go to standard error. Without an answer, the log of the run is printed there"
+    "Print only the answer; warnings still go to standard error. If there is no answer, the log of the run is printed there too"
   ),
   durable: toggle(
     "durable",
@@ -42,7 +42,7 @@ export const flags = {
   transcript: text(
     "transcript",
     "<file>",
-    "Write the run to a file for `divisi replay`, even if it fails or is interrupted"
+    "Write the transcript to a file for `divisi replay`, even if the run fails or is interrupted"
   ),
   ...moreTeamFlags
 }

@@ -68,7 +68,7 @@ export const write = Effect.fnUntraced(function* (input: ReportInput): Effect.fn
       `No runs found. List runs with: ${Hint.command("divisi runs", { journal: input.journal, database: input.database })}`
     )
   const done = Option.isNone(alone) ? undefined : yield* runsOf(alone, Option.none(), 0)
-  if (done?.length === 0) return yield* usage(`--alone: found no runs in ${Option.getOrElse(alone, () => "")}.`)
+  if (done?.length === 0) return yield* usage(`--alone: there are no runs in ${Option.getOrElse(alone, () => "")}.`)
   const session: Sessions.Session = { title, runs, against, alone: done }
   if (input.json) return print(JSON.stringify(Sessions.figures(session), null, 2))
   const page = yield* Effect.try({ try: () => Reports.session(session), catch: (error) => failed(messageOf(error)) })

@@ -102,19 +102,21 @@ const given = ({
 /** Fails if a worker of the run is provided neither by the config nor by a known vendor. */
 const checkWorkers = Effect.fnUntraced(function* (
   config: DivisiConfig.Config,
-  workers: ReadonlyArray<string>
+  workers: ReadonlyArray<string>,
+  question: string
 ): Effect.fn.Return<void, Failure> {
-  const own = WorkerPool.ids(yield* RunOptions.basePool(config))
+  const equipped = yield* Run.equipped({}, question)
+  const own = WorkerPool.ids(yield* RunOptions.basePool(config.pool === undefined ? equipped : config))
   const others = workers.filter((id) => !own.includes(id))
   if (others.length === 0) return
   const WorkerName = yield* Effect.promise(() => import("../vendors/WorkerName.ts"))
   const missing = yield* Effect.filter(others, (id) => Effect.map(WorkerName.hasVendor(id), (has) => !has))
   if (missing.length === 0) return
   const [used, are] = missing.length === 1 ? ["the worker", "is"] : ["the workers", "are"]
-  const offline = WorkerPool.ids(yield* RunOptions.basePool({}))
+  const offline = WorkerPool.ids(yield* RunOptions.basePool(equipped))
   const remedy = missing.every((id) => offline.includes(id))
-    ? "It used the offline workers: pass --config none."
-    : "Pass the config of the run with --config, or other workers with --pool."
+    ? "They belong to the offline gym. To use it, pass --config none."
+    : "Pass the run's config with --config, or choose other workers with --pool."
   return yield* usage(`The run used ${used} ${missing.join(", ")}, which ${are} not in the current config. ${remedy}`)
 })
 
@@ -141,11 +143,11 @@ export const resume = (input: ResumeInput): Effect.Effect<void, Failure> =>
       const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
       const journal = yield* Journals.open(input.journal, input.database)
       const { ending, run, workers } = yield* Journals.find(journal, input.id, input)
-      if (Option.isNone(input.pool)) yield* checkWorkers(config, workers)
-      const pool = Option.orElse(input.pool, () => Option.some(workers.join(",")))
-      const team = { ...input, pool, seed: Option.none<number>(), approve: approved(input.approve).tools }
       const [begun] = yield* Journals.events(journal, run)
       const asked = begun?.type === "run-started" ? question(begun.task) : ""
+      if (Option.isNone(input.pool)) yield* checkWorkers(config, workers, asked)
+      const pool = Option.orElse(input.pool, () => Option.some(workers.join(",")))
+      const team = { ...input, pool, seed: Option.none<number>(), approve: approved(input.approve).tools }
       const kept = { journal, runId: run, hasEnded: ending !== undefined && Journal.isFinal(ending), place: input }
       yield* Run.perform(config, team, asked, kept, (conductor, options) =>
         conductor.resume({ runId: run, results }, options)
@@ -194,14 +196,14 @@ export const fork = (input: ForkInput): Effect.Effect<void, Failure> =>
       const { run, workers } = yield* Journals.find(journal, input.id, input)
       const worker = Option.getOrUndefined(input.worker)
       const members = worker === undefined || workers.includes(worker) ? workers : [...workers, worker]
+      const [begun] = yield* Journals.events(journal, run)
+      const asked = begun?.type === "run-started" ? question(begun.task) : ""
       if (Option.isNone(input.pool)) {
-        yield* checkWorkers(config, workers)
+        yield* checkWorkers(config, workers, asked)
         if (worker !== undefined) yield* checkWorker(config, worker)
       }
       const pool = Option.orElse(input.pool, () => Option.some(members.join(",")))
       const team = { ...input, pool, seed: Option.none<number>() }
-      const [begun] = yield* Journals.events(journal, run)
-      const asked = begun?.type === "run-started" ? question(begun.task) : ""
       const kept = { journal, runId: randomUUID(), hasEnded: false, place: input }
       const subtask = Option.getOrUndefined(input.subtask)
       const change = { ...(worker !== undefined && { worker }), ...(subtask !== undefined && { subtask }) }

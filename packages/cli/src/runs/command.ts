@@ -27,11 +27,11 @@ const resume = Command.make("resume", resumeFlags, (input) =>
   Command.withDescription(
     paragraphs(
       "Resume a run that was interrupted, killed or suspended, that failed, or that reached a limit. Answers already",
-      "received are not paid for again; failed calls are retried within the limits of this command. If the run was",
-      "answered or refused, its result is printed again at no cost.",
+      "received are not paid for again; failed calls are retried within the limits of this command. If the run has already",
+      "ended with an answer or a refusal, its result is printed again at no cost.",
       "",
-      "Pass the same config, policy and settings as for the original run. By default, the workers of the run are used, so --pool is",
-      "not needed. If a call would differ from the recorded one, the run stops before the call and shows the difference.",
+      "Pass the same config, policy and settings as for the original run. --pool is not needed: the run's own workers are",
+      "the default. If a call would differ from the recorded one, the run stops before the call and shows the difference.",
       "",
       "The exit codes are the same as for `divisi run`."
     )
@@ -51,13 +51,13 @@ const resume = Command.make("resume", resumeFlags, (input) =>
 const fork = Command.make("fork", forkFlags, (input) => Effect.flatMap(loaded, (Runs) => Runs.fork(input))).pipe(
   Command.withDescription(
     paragraphs(
-      "Continue a run from one of its steps, as a new run: with another answer, worker or subtask for the step, or another",
-      "policy for the rounds after it. Earlier steps, and steps that do not depend on it, are not paid for again.",
+      "Start a new run from a step of an existing one, with a different answer, worker or subtask for this step, or a",
+      "different policy for later rounds. Earlier steps, and steps that do not depend on it, are not paid for again.",
       "",
-      "By default, the workers of the run are used. The exit codes are the same as for `divisi run`."
+      "The workers of the existing run are the default. The exit codes are the same as for `divisi run`."
     )
   ),
-  Command.withShortDescription("Continue a run from one of its steps"),
+  Command.withShortDescription("Start a new run from a step of an existing one"),
   Command.withExamples([
     {
       command: "divisi runs fork 4f2a --at 0.2",
@@ -76,9 +76,9 @@ const compare = Command.make("compare", compareFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Compare two runs: their answers, cost, time and tokens, and the steps in which they differ. With the id of a fork",
-      "alone, the fork is compared with its original run. Cached answers, and answers reused from the original run, cost",
-      "nothing, so the cost of a fork covers only its own calls."
+      "Compare two runs: their answers, cost, time and tokens, and the steps in which they differ. If you pass only",
+      "a fork, it is compared with its original run. Cached answers, and answers reused from the original run, cost nothing,",
+      "so the cost of a fork covers only its own calls."
     )
   ),
   Command.withShortDescription("Compare two runs, or a fork with its original"),
@@ -99,8 +99,8 @@ const report = Command.make("report", reportFlags, (input) =>
       "Write a one-page report on the runs in a journal, such as a server's: cost, work per worker, timeline, and how much",
       "of the cost was planning and other orchestration.",
       "",
-      "--against estimates the cost of the same tokens at one model's price. --alone compares them with the same work done by one",
-      "worker. The page contains the first words of each question, but no answers."
+      "--against estimates the cost of the same tokens at one model's price. --alone compares the runs with a journal in which",
+      "one worker did the same work. The page contains the first words of each question, but no answers."
     )
   ),
   Command.withShortDescription("Write a report on the cost of runs"),
@@ -117,8 +117,8 @@ const remove = Command.make("delete", deleteFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Delete runs by id or age, or the oldest ones until a size limit holds. Active runs are not deleted. To delete the other stored data as well, such as",
-      "responses, outcomes and cached answers, use `divisi runs purge`."
+      "Delete runs by id or by age, or delete the oldest runs until the rest fit a size limit. Active runs are not deleted.",
+      "To also delete other stored data, such as responses, outcomes and cached answers, use `divisi runs purge`."
     )
   ),
   Command.withShortDescription("Delete runs"),

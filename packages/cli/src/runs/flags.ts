@@ -46,7 +46,10 @@ export const listFlags = {
   worker: text("worker", "<id>", "Only runs with this worker in their pool"),
   minCost: cost("min-cost", "Only runs that cost at least this much, in USD"),
   newerThan: age("newer-than", "Only runs changed within this time, e.g. 30m, 12h or 7d"),
-  limit: whole("limit", 1).pipe(Flag.withDescription("Maximum number of runs (default 20)"), Flag.withDefault(20)),
+  limit: whole("limit", 1).pipe(
+    Flag.withDescription("Maximum number of runs to list (default 20)"),
+    Flag.withDefault(20)
+  ),
   json,
   journal,
   database

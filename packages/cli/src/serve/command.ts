@@ -19,8 +19,8 @@ export const serve = Command.make("serve", flags, (input) =>
       "reloads the config. Suspended runs are stored in a file and continue after a restart, except in the gym without",
       "--journal. Requires the package @divisi/server.",
       "",
-      "DIVISI_SECRET is the key for the state of suspended runs that clients store. DIVISI_ACCOUNTS sets the file in which the",
-      "spending of API keys is recorded."
+      "Some clients store the state of suspended runs, encrypted with the secret DIVISI_SECRET. DIVISI_ACCOUNTS is the path",
+      "of the file that records the spending of API keys."
     )
   ),
   Command.withExamples([

@@ -38,7 +38,7 @@ export const flags = {
   policies: text(
     "policies",
     "<name,name>",
-    "Policies that requests may select, e.g. router:half,lexical (default: none). They replace the server's policy, for the model divisi only"
+    "Policies that requests may select, e.g. router:half,lexical (default: none). A selected policy replaces the server's, for the model divisi only"
   ),
   fast: text(
     "fast",
@@ -52,7 +52,7 @@ export const flags = {
   json: toggle("json", "Log each request as a JSON line, without message text"),
   notes: choice("notes", ["off", "titles", "full"]).pipe(
     Flag.withDescription(
-      "How much of the work clients see (default titles). With off, nothing; with titles, workers and subtasks; with full, all texts"
+      "How much of a run clients see besides the answer: off (nothing), titles (workers and subtasks) or full (all texts) (default titles)"
     ),
     Flag.withDefault("titles" as const)
   ),

@@ -42,8 +42,13 @@ const byCommand =
   }
 
 const bySchema = (whose: string, file: string): Effect.Effect<Check.Check, Failure> =>
-  Effect.try({
-    try: () => Check.matches(JSON.parse(TextFile.read(file))),
+  Effect.tryPromise({
+    try: async () => {
+      const check = Check.matches(JSON.parse(TextFile.read(file)))
+      // Throws if the schema is not valid, so that this is reported before the run.
+      await (check as (answer: string) => Promise<unknown>)("null")
+      return check
+    },
     catch: (error) => usage(`${whose}: cannot use the schema ${file}: ${messageOf(error, file)}.`)
   })
 
@@ -138,6 +143,10 @@ export const resolve = Effect.fnUntraced(function* (
     ...Object.entries(config.checks ?? {}).map(([name, check]) => ["The config's check", name, check] as const),
     ...flags.map((flag) => ["--check", ...parted(flag)] as const)
   ]
+  const names = flags.map((flag) => parted(flag)[0])
+  const repeated = names.find((name, at) => names.indexOf(name) < at)
+  if (repeated !== undefined)
+    return yield* usage(`--check: two checks have the name "${repeated}". Give each check its own name.`)
   const checks = new Map<string, Check.Check>()
   for (const [whose, name, check] of given) {
     if (!namePattern.test(name)) {

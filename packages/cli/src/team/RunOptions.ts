@@ -11,8 +11,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
+import * as ConfigFile from "../config/ConfigFile.ts"
 import type { Config } from "../config.ts"
-import { clause, type Failure, usage } from "../invocation/Failure.ts"
+import { clause, Failure, usage } from "../invocation/Failure.ts"
 import { listOf } from "../invocation/flags.ts"
 import * as KnownModels from "../vendors/KnownModels.ts"
 import { Threads } from "../vendors/LocalModels.ts"
@@ -38,6 +39,8 @@ export interface Flags {
   readonly check?: ReadonlyArray<string> | undefined
   readonly reassign?: Option.Option<"never" | "next"> | undefined
   readonly approvePlans?: boolean | undefined
+  /** The config's file, for errors. */
+  readonly config?: Option.Option<string> | undefined
 }
 
 /** Returns the workers selected by `--pool`: `a,b` selects these two in this order, `-a,-b` all except these two. */
@@ -183,17 +186,27 @@ const defaultPolicy = Effect.fnUntraced(function* (
   )
 })
 
+/** Adds the config's file to an error about its policy. */
+const inConfig = ({ exitCode, message }: Failure, given: Flags["config"]): Failure =>
+  new Failure({
+    exitCode,
+    message: `${ConfigFile.shown(Option.getOrUndefined(given ?? Option.none()))}: ${clause(message)}`
+  })
+
 /** Returns the policy for a run, from the flag, the config or the default, with the reason for the choice. */
 const policyOf = Effect.fnUntraced(function* (
   config: Config,
-  flags: Pick<Flags, "pool" | "policy">,
+  flags: Pick<Flags, "config" | "pool" | "policy">,
   pool: WorkerPool.WorkerPool,
   options: PolicyName.Options
 ): Effect.fn.Return<Policy, Failure, Scope.Scope> {
   const ofFlag = Option.getOrUndefined(flags.policy)
   const named = ofFlag ?? config.policy
   if (named === undefined) return yield* defaultPolicy(config, flags, pool, options)
-  const policy = typeof named === "string" ? yield* PolicyName.resolve(named, pool, options) : named
+  const resolved = typeof named === "string" ? PolicyName.resolve(named, pool, options) : Effect.succeed(named)
+  const policy = yield* ofFlag === undefined
+    ? Effect.mapError(resolved, (error) => inConfig(error, flags.config))
+    : resolved
   return { ...policy, reason: ofFlag === undefined ? "Set in the config." : "Set with --policy." }
 })
 

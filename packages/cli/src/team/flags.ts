@@ -9,7 +9,7 @@ export const conductorFlags = {
   pool: text(
     "pool",
     "<ids>",
-    "Workers in the team, e.g. openai:gpt-5,ollama:qwen3:8b. Prefix ids with - to exclude workers: -a,-b"
+    "Workers in the team, e.g. openai:gpt-5,ollama:qwen3:8b. To exclude workers, prefix their ids with -, e.g. -a,-b"
   ),
   price: Flag.String("price").pipe(
     Flag.filterMap(
@@ -25,7 +25,7 @@ export const conductorFlags = {
   ),
   threads: whole("threads", 1).pipe(
     Flag.withDescription(
-      "Threads per local model (default: DIVISI_THREADS, or one less than the number of cores). Fewer are used under load. For one model: llamacpp:model?threads=2"
+      "Threads per local model (default: DIVISI_THREADS, or one less than the number of cores). Under load, fewer are used. For one model: llamacpp:model?threads=2"
     ),
     Flag.optional
   ),
@@ -39,7 +39,7 @@ export const conductorFlags = {
     ),
     Flag.optional
   ),
-  cache: text("cache", "<file>", "File to cache the workers' answers in"),
+  cache: text("cache", "<file>", "File in which to cache the workers' answers"),
   config: config("Config file to use")
 }
 
@@ -47,7 +47,7 @@ export const conductorFlags = {
 export const profiles = text(
   "profiles",
   "<folder>",
-  "Folder of evaluation results or transcripts that policies use to compare workers. A policy with the suffix +profiles, e.g. lexical+profiles, sees the workers' results from this folder instead of their descriptions"
+  "Folder of evaluation results or transcripts, for policies that compare workers by results, e.g. lexical+profiles. Any policy with the suffix +profiles sees these results instead of the workers' descriptions"
 )
 
 const named = (name: string, description: string) => text(name, "<names>", description)

@@ -173,7 +173,7 @@ export const plain = (view: TrainView, event: TrainingEvent.TrainingEvent): Read
       const { engine, pool } = event.config
       const from = event.iteration === 0 ? "" : `, from iteration ${event.iteration}`
       return [
-        `${clean(event.config.name)}: ${engine.model} trained by ${engine.name} in ${clean(event.folder)}, ${Format.count(pool.length, "worker")}, ${Format.count(event.iterations, "iteration")}${from}`
+        `${clean(event.config.name)}: training ${engine.model} with the ${engine.name} engine in ${clean(event.folder)}, ${Format.count(pool.length, "worker")}, ${Format.count(event.iterations, "iteration")}${from}`
       ]
     }
     case "iteration-finished":

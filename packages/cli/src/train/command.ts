@@ -55,11 +55,11 @@ export const train = Command.make("train", flags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Train a Conductor, the model that plans runs, by reinforcement learning. The training run is",
-      "stored in a folder and can be resumed at any time.",
+      "Train a Conductor model, which plans runs, by reinforcement learning. The training run is stored in a folder and can",
+      "be resumed at any time.",
       "",
-      "A recipe defines the model, tasks, workers and phases; define your own under `recipes` in the config. Ctrl-C",
-      "stops at a checkpoint. With OTEL_EXPORTER_OTLP_ENDPOINT set, metrics are sent there.",
+      "A recipe defines the model, tasks, workers and phases. Define your own recipes under `recipes` in the config. Ctrl-C",
+      "stops at a checkpoint. If OTEL_EXPORTER_OTLP_ENDPOINT is set, metrics are sent to that address.",
       "",
       "Exit codes: 0 done, 1 failed, 2 usage or config error, 3 stopped by --max-cost, 130 Ctrl-C, 143 SIGTERM."
     )

@@ -90,7 +90,9 @@ export const verdict = ({ grade }: Transcript.RoundRecord): string | undefined =
 
 /** Describes the result of a check. */
 export const checked = ({ check, objection = "", passed, worker }: Transcript.CheckRecord): string =>
-  passed ? `${worker} passes ${check}` : `${worker} fails ${check}${objection === "" ? "" : `: ${objection}`}`
+  passed
+    ? `${worker} passed check ${check}`
+    : `${worker} failed check ${check}${objection === "" ? "" : `: ${objection}`}`
 
 /** Describes the policy's revision after failed checks. */
 export const revised = ({ answer, decision }: Transcript.RevisionRecord): string => {

@@ -7,7 +7,7 @@ import { oneLine, type Style } from "./Line.ts"
 const headings = {
   answered: { text: "✓ answered", style: "good" },
   refused: { text: "✗ refused", style: "bad" },
-  budget: { text: "■ stopped at a limit", style: "busy" },
+  budget: { text: "■ stopped by a limit", style: "busy" },
   failed: { text: "✗ failed", style: "bad" },
   interrupted: { text: "■ interrupted", style: "busy" },
   suspended: { text: "◦ suspended", style: "busy" }
@@ -61,7 +61,14 @@ export const lines = (
       ? []
       : [{ text: oneLine(run.detail), style: "plain" as const }]),
     ...misreported(run).map((text) => ({ text, style: "dim" as const })),
-    { text: [`${text} in ${Format.duration(run.durationMillis ?? 0)}`, spent(run), ...failed(run)].join(" · "), style }
+    {
+      text: [
+        `${text} ${run.ending === "answered" ? "in" : "after"} ${Format.duration(run.durationMillis ?? 0)}`,
+        spent(run),
+        ...failed(run)
+      ].join(" · "),
+      style
+    }
   ]
 }
 

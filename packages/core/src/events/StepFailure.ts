@@ -121,8 +121,8 @@ const words: { readonly [Tag in WorkerErrorReason["_tag"]]: string } = {
   Overloaded: "overloaded",
   Timeout: "timed out",
   Network: "unreachable",
-  Malformed: "unreadable answer",
-  InvalidRequest: "request refused",
+  Malformed: "unusable answer",
+  InvalidRequest: "invalid request",
   Authentication: "credentials refused",
   Quota: "no quota",
   ContentFiltered: "content filtered",
@@ -140,9 +140,9 @@ const kindOf = ({ by, reassignedTo, step }: Pick<StepFailure, "by" | "step" | "r
 const inWords: { readonly [K in Kind]: (number: number) => string } = {
   failed: (number) => `${count(number, "step")} failed`,
   reassigned: (number) => `${count(number, "step")} reassigned`,
-  planner: (number) => `${count(number, "call")} of the planner failed`,
-  critic: (number) => `${count(number, "call")} of the critic failed`,
-  check: (number) => `${count(number, "call")} of checks failed`
+  planner: (number) => `${count(number, "planner call")} failed`,
+  critic: (number) => `${count(number, "critic call")} failed`,
+  check: (number) => `${count(number, "check call")} failed`
 }
 
 /**

@@ -49,8 +49,8 @@ export const describeDecided = (span: Attributes, { decision }: PlanDecided): vo
 export const lineOfWaiting = (event: PlanWaiting): string => `The plan is waiting for approval (${event.call.id}).`
 
 export const lineOfDecided = ({ decision, reason }: PlanDecided): string => {
-  if (decision === "refused") return `The plan is refused${reason === undefined ? "" : `: ${oneLine(reason)}`}.`
-  return decision === "edited" ? "A person replaced the plan with an edited one." : "The plan is approved."
+  if (decision === "refused") return `The plan was refused${reason === undefined ? "" : `: ${oneLine(reason)}`}.`
+  return decision === "edited" ? "A person replaced the plan with an edited one." : "The plan was approved."
 }
 
 /** Returns the call id of a pending plan. */

@@ -51,7 +51,7 @@ export const describe = (span: Attributes, { answer, policy, workflow }: Workflo
 }
 
 const sees = (access: Step["access"]): string => {
-  if (access === "all") return ", sees all before it"
+  if (access === "all") return ", sees all earlier steps"
   return access.length === 0 ? "" : `, sees ${access.map((step) => step + 1).join(", ")}`
 }
 

@@ -133,7 +133,7 @@ const problemOf = (proposal: Policy.Proposal | undefined, keys: object): string 
   const { answer, steps } = proposal?.workflow ?? {}
   const unknown = unknownIn(proposal, keys)
   if (unknown !== undefined) return unknown
-  if (!Array.isArray(steps)) return "it returned no workflow; return { steps: [...] }"
+  if (!Array.isArray(steps)) return "it did not return a workflow. Return { steps: [...] }"
   const wrong = Workflow.malformation(proposal!.workflow) ?? problemOfSteps(steps)
   if (wrong !== undefined) return wrong
   if (answer !== undefined && answer !== "majority") return `its answer is ${typeof answer}; omit it, or use "majority"`
@@ -152,7 +152,7 @@ const problemOf = (proposal: Policy.Proposal | undefined, keys: object): string 
 const proposalOf = (policy: Policy.Policy, context: Policy.Context): ReturnType<Policy.Policy["propose"]> =>
   Effect.flatMap(Policy.propose(policy, context), (given) => checkedProposal(policy.name, given))
 
-const byHand = "its propose function returned no { workflow }; use policy(name, plan) from @divisi/core/promise"
+const byHand = "its propose function did not return { workflow }. Use policy(name, plan) from @divisi/core/promise"
 
 /** Returns a proposal whose form is correct, or fails with a description of the mistake. */
 export const checkedProposal = (

@@ -113,8 +113,8 @@ const noStream = (worker: Worker) =>
     worker: worker.id,
     reason: {
       _tag: "Defect",
-      detail:
-        "its generate returned neither a Stream nor an Effect; use worker({ id, answer }) from @divisi/core/promise"
+      detail: "its generate function returned neither a Stream nor an Effect",
+      remedy: "use worker({ id, answer }) from @divisi/core/promise"
     }
   })
 
@@ -153,7 +153,8 @@ const silent = (worker: Worker, afterMillis: number) =>
       _tag: "Timeout",
       afterMillis,
       silentMillis: afterMillis,
-      detail: `no data for ${Elapsed.inSeconds(afterMillis)}; the limit is set by worker.silenceMillis (--silence), by default a third of the run's time limit`
+      detail: `no data for ${Elapsed.inSeconds(afterMillis)}`,
+      remedy: "raise worker.silenceMillis (--silence; default: a third of the time limit), or use another worker"
     }
   })
 

@@ -37,7 +37,7 @@ export class StepFailed extends Data.TaggedError("StepFailed")<{
   readonly cause?: unknown
 }> {
   override get message(): string {
-    return `The answering step ${this.step} failed: ${this.detail}`
+    return `Step ${this.step}, which gives the answer, failed: ${this.detail}`
   }
 }
 

@@ -25,7 +25,7 @@ export const ordinal = (pool: WorkerPool, reference: WorkerReference): Result.Re
     return found >= 0 ? Result.succeed(found) : Result.fail(`worker "${reference}" is not in the pool: ${known}.`)
   }
   return workers[reference] === undefined
-    ? Result.fail(`worker ${reference} does not exist; the pool has ${workers.length}, numbered from 0.`)
+    ? Result.fail(`worker ${reference} does not exist; the pool has ${workers.length} workers, numbered from 0.`)
     : Result.succeed(reference)
 }
 

@@ -196,7 +196,7 @@ const write = Effect.fnUntraced(function* (name: string, context: Policy.Context
   const times = attempts === 1 ? "" : ` in ${attempts} attempts`
   return yield* new Policy.PolicyError({
     policy: name,
-    detail: `the plan from ${options.model.id} could not be read${times}. ${problem}`
+    detail: `${options.model.id} wrote no readable plan${times}. ${problem}`
   })
 })
 

@@ -234,7 +234,7 @@ const isKnown = (error: unknown): boolean =>
   Predicate.isTagged(error, "JournalMismatch")
 
 const failed = (policy: string, callback: string, cause: unknown) =>
-  new PolicyError({ policy, detail: `its ${callback} failed: ${messageOf(cause)}`, cause })
+  new PolicyError({ policy, detail: `its ${callback} function failed: ${messageOf(cause)}`, cause })
 
 /**
  * Calls a policy method, which may be async. Exceptions are converted to a `PolicyError`.

@@ -160,13 +160,13 @@ const strongest = (known: Known): Choice => {
   if (prices === undefined || Math.min(...prices) === Math.max(...prices)) {
     return {
       workers: [0],
-      why: `${ids[0]} is first in the pool; neither public records nor prices rank the workers.`
+      why: `${ids[0]} is the first of the available workers; neither published results nor prices rank them.`
     }
   }
   const dearest = highest(prices)
   return {
     workers: [dearest],
-    why: `${ids[dearest]} has the highest price in the pool, and no public record covers the whole pool.`
+    why: `${ids[dearest]} is the most expensive of the available workers, and no published results cover all of them.`
   }
 }
 

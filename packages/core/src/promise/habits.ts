@@ -1,4 +1,4 @@
-/** Names of options in other libraries. Loaded if an option is unknown, because a page without mistakes needs none. */
+/** Names of options in other libraries. Loaded if an option is unknown, because a program without mistakes does not need them. */
 import * as Options from "../Options.ts"
 
 /** Option names used by other libraries, by the names used here. */

@@ -252,10 +252,10 @@ export type ResumeOptions<A = unknown> = Omit<ConductOptions<A>, "question" | "r
  *
  * **Details**
  *
- * Pass the same pool, policy, tools and settings as for the original run. If the pool, the policy or a pending tool
- * differs from the record, the ending is `failed`, with a `JournalMismatch` as the `error`; so it is if a journaled run
- * would send another request than before. The promise is rejected with a `JournalError` if the journal does not contain
- * the run, or if another process is executing it.
+ * Pass the same pool, policy, tools and settings as for the original run. The ending is `failed`, with a
+ * `JournalMismatch` as the `error`, if the pool, the policy or a pending tool differs from the record, or if a journaled
+ * run would send a different request than before. The promise is rejected with a `JournalError` if the journal does not
+ * contain the run, or if another process is executing it.
  *
  * **Example**
  *

@@ -113,7 +113,7 @@ const noAnswer = (worker: string, given: unknown): WorkerError => {
     : `${kind.replace("a list", "an array")} instead of text`
   return new WorkerError({
     worker,
-    reason: { _tag: "Defect", detail: `it returned ${what}; return a string or { text, usage }` }
+    reason: { _tag: "Defect", detail: `it returned ${what}`, remedy: "return a string or { text, usage }" }
   })
 }
 

@@ -22,7 +22,8 @@ const unsupported = (worker: Worker, kind: Kind) =>
     worker: worker.id,
     reason: {
       _tag: "InvalidRequest",
-      detail: `it does not support ${names[kind].many}; set capabilities: { ${kind}: true } if it does, or drop them with unsupported: "omit"`
+      detail: `it does not support ${names[kind].many}`,
+      remedy: `set capabilities: { ${kind}: true } if it does, or omit them with unsupported: "omit"`
     }
   })
 
@@ -127,7 +128,7 @@ export const fit = (
 export const missing = (workers: ReadonlyArray<Worker>, needed: ReadonlySet<Kind>): string | undefined => {
   for (const kind of needed) {
     if (workers.some(({ capabilities }) => capabilities?.[kind] === true)) continue
-    return `No worker in the pool supports ${names[kind].many}. Add one that does, set capabilities: { ${kind}: true } on a worker that does, or drop them with unsupported: "omit".`
+    return `No worker in the pool supports ${names[kind].many}. Add one that does, set capabilities: { ${kind}: true } on a worker that does, or omit them with unsupported: "omit".`
   }
   return undefined
 }

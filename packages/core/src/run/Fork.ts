@@ -192,9 +192,9 @@ const changed = (
 const existing = ({ rounds }: Transcript, { round }: Cut["at"]): string => {
   const all = (what: string, count: number) => (count === 1 ? `${what} 0` : `${what}s 0 to ${count - 1}`)
   const steps = rounds[round]?.workflow?.steps.length ?? 0
-  if (steps > 0) return `; the round has ${all("step", steps)}`
-  if (rounds[round] !== undefined) return "; the round has no steps"
-  return rounds.length === 0 ? "" : `; the run has ${all("round", rounds.length)}`
+  if (steps > 0) return `; this round has ${all("step", steps)}`
+  if (rounds[round] !== undefined) return "; this round has no steps"
+  return rounds.length === 0 ? "" : `; it has ${all("round", rounds.length)}`
 }
 
 /** Truncates a run at a step. Returns its transcript under a new id, without anything that depends on the step. */
@@ -208,7 +208,7 @@ const cutAt = (
   const round = transcript.rounds[at.round]
   const record = round?.steps[at.step]
   if (round?.workflow === undefined || record === undefined)
-    return wrong(`The run ${transcript.runId} has no step ${at.step} in round ${at.round}${existing(transcript, at)}.`)
+    return wrong(`Run "${transcript.runId}" has no step ${at.step} in round ${at.round}${existing(transcript, at)}.`)
   const item = record.items?.find((one) => one.item === at.item)
   if (at.item !== undefined && item === undefined)
     return wrong(`Step ${at.step} of round ${at.round} has no item "${at.item}".`)
@@ -218,7 +218,9 @@ const cutAt = (
   const recorded = round.workflow
   const isNestedRun = (recorded.steps[at.step]?.worker ?? 0) >= transcript.pool.length
   if (isWhole && answer !== undefined && !isNestedRun && Object.keys(of.change ?? {}).length > 0)
-    return wrong(`With an answer, step ${at.step} calls no worker, so other changes to it have no effect.`)
+    return wrong(
+      `The answer replaces the call of step ${at.step}, so other changes to this step have no effect. Pass either an answer or other changes.`
+    )
   const workflow = isWhole ? changed(transcript, recorded, of, ids) : Result.succeed(recorded)
   if (Result.isFailure(workflow)) return Result.fail(workflow.failure)
   const planned = workflow.success.steps

@@ -326,7 +326,7 @@ const limited = (result: ToolResult, most: number): ToolResult => {
   const allowed = most + pictures * mostPartCharacters
   return size <= allowed
     ? result
-    : failed(`The tool's result is too large: ${size} characters, where ${allowed} are allowed.`)
+    : failed(`The tool's result is too large: ${size} characters, but at most ${allowed} are allowed.`)
 }
 
 /** About 7.5 MB in base64, which is more than vendors accept. */

@@ -34,7 +34,7 @@ export class GraderError extends Data.TaggedError("GraderError")<{
   readonly detail: string
 }> {
   override get message(): string {
-    return `Grader ${this.grader} cannot grade ${this.task}: ${this.detail}.`
+    return `The grader "${this.grader}" cannot grade "${this.task}": ${this.detail}.`
   }
 }
 

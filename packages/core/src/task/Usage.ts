@@ -150,12 +150,12 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
   override get message(): string {
     const { allowed, detail, limit, needed, reserved, spent, worker } = this
     if (detail !== undefined) return detail
-    if (limit === "durationMillis") return `The time limit of ${Elapsed.inSeconds(allowed)} is reached.`
+    if (limit === "durationMillis") return `The time limit of ${Elapsed.inSeconds(allowed)} was reached.`
     const show = (value: number) => shownAmount(limit, value)
-    const reservedText = reserved === undefined ? "" : ` and ${show(reserved)} reserved for the answering step`
+    const rest = `${show(spent)} spent${reserved === undefined ? "" : `, ${show(reserved)} reserved for the answering step`}`
     return needed === undefined
       ? `The cost limit of ${show(allowed)} cannot be enforced, because ${worker === undefined ? "a worker" : `worker "${worker}"`} has no known price. Set \`pricing\`, or \`free\` if it costs nothing.`
-      : `The next call could take ${show(needed)}, but the ${limitNames[limit]} limit is ${show(allowed)} with ${show(spent)} spent${reservedText}. Raise the limit${limit === "calls" ? "." : ", or lower --max-output-tokens (worker.maxOutputTokens)."}`
+      : `The next call could exceed the ${limitNames[limit]} limit of ${show(allowed)}: it needs up to ${show(needed)} (${rest}). Raise the limit${limit === "calls" ? "." : ", or lower --max-output-tokens (worker.maxOutputTokens)."}`
   }
 }
 

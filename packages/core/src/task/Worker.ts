@@ -330,7 +330,7 @@ export type WorkerErrorReason =
   | { readonly _tag: "Network"; readonly detail?: string; readonly remedy?: string }
   /** If `remedy` is set, the call is not retried, because it would fail again in the same way. */
   | { readonly _tag: "Malformed"; readonly detail?: string; readonly remedy?: string }
-  | { readonly _tag: "InvalidRequest"; readonly detail?: string }
+  | { readonly _tag: "InvalidRequest"; readonly detail?: string; readonly remedy?: string }
   | { readonly _tag: "Authentication"; readonly detail?: string; readonly remedy?: string }
   | { readonly _tag: "Quota"; readonly detail?: string }
   | { readonly _tag: "ContentFiltered"; readonly detail?: string }
@@ -341,7 +341,7 @@ export type WorkerErrorReason =
       readonly detail?: string
     }
   /** A bug in the worker implementation: it threw an exception or returned an invalid answer. */
-  | { readonly _tag: "Defect"; readonly detail?: string }
+  | { readonly _tag: "Defect"; readonly detail?: string; readonly remedy?: string }
 
 const explanations: {
   readonly [Tag in WorkerErrorReason["_tag"]]: { retryable: boolean; what: string; todo: string }
@@ -350,11 +350,15 @@ const explanations: {
   Overloaded: { retryable: true, what: "is overloaded", todo: "wait, or let another worker take over" },
   Timeout: { retryable: true, what: "did not answer in time", todo: "raise the time limit, or use another worker" },
   Network: { retryable: true, what: "is unreachable", todo: "check the connection and the base URL" },
-  Malformed: { retryable: true, what: "sent an unreadable answer", todo: "retry, or report it to the vendor" },
-  InvalidRequest: { retryable: false, what: "refused the request", todo: "check the settings of this worker" },
+  Malformed: { retryable: true, what: "returned an unusable answer", todo: "retry, or report it to the vendor" },
+  InvalidRequest: { retryable: false, what: "cannot handle the request", todo: "check the settings of this worker" },
   Authentication: { retryable: false, what: "refused the credentials", todo: "check its API key" },
   Quota: { retryable: false, what: "has no quota left", todo: "check the account's billing" },
-  ContentFiltered: { retryable: false, what: "filtered the content", todo: "rephrase, or use another worker" },
+  ContentFiltered: {
+    retryable: false,
+    what: "filtered the content",
+    todo: "rephrase the question, or use another worker"
+  },
   ContextTooLong: { retryable: false, what: "received more than its context window holds", todo: "shorten the input" },
   Defect: { retryable: false, what: "has a bug", todo: "fix its code" }
 }
@@ -384,7 +388,12 @@ const readable = (reason: WorkerErrorReason): WorkerErrorReason => {
   }) as WorkerErrorReason
 }
 
-/** Describes a failure for use within parentheses: without the worker's name and the final full stop. */
+const capitalized = (text: string): string =>
+  text.replace(/^[a-z]+(?=[ ,])/, (word) => word[0]!.toUpperCase() + word.slice(1))
+
+const ended = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`)
+
+/** Describes a failure for use after a colon: without the worker's name and the final full stop. */
 const wordsOf = ({ reason, worker }: WorkerError): string => {
   const detail = (reason.detail ?? "").trim()
   const own = detail.startsWith(worker) ? detail.slice(worker.length).replace(/^[\s:]+/, "") : detail
@@ -439,7 +448,8 @@ export class WorkerError extends Data.TaggedError("WorkerError")<{
     const { what, todo } = explanations[this.reason._tag]
     const said = wordsOf(this)
     const own = waiting(this.reason) ?? remedyOf(this.reason) ?? todo
-    return `${this.worker} ${what}${said === "" ? "" : ` (${said})`}: ${own}.`
+    const problem = said === "" ? what : `${what}: ${said}`
+    return `${this.worker} ${ended(problem)} ${ended(capitalized(own))}`
   }
 }
 

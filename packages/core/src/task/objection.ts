@@ -64,7 +64,7 @@ const byFunction = (check: Extract<Check, (...args: never) => unknown>, { answer
   )
 
 /** Prefix of objections that report a failure of the check itself. */
-export const checkFailed = "The check itself failed: "
+export const checkFailed = "The check could not run: "
 
 const itselfFailed = (error: unknown) => Effect.succeed(`${checkFailed}${messageOf(error)}`)
 

@@ -179,7 +179,7 @@ export type WorkflowErrorReason =
   /** A field that extends the paper's format has an invalid value. */
   | { readonly _tag: "WrongField"; readonly step: number; readonly field: string; readonly detail: string }
 
-const range = (count: number) => (count === 1 ? "use 0" : `use 0 to ${count - 1}`)
+const range = (count: number) => (count === 1 ? "use 0" : count === 2 ? "use 0 or 1" : `use 0 to ${count - 1}`)
 
 const describe = (reason: WorkflowErrorReason): string => {
   switch (reason._tag) {

@@ -1,9 +1,9 @@
 /**
  * MASRouter in a light form (after Yue et al., "MasRouter: Learning to Route LLMs for Multi-Agent Systems", ACL 2025).
  *
- * As in the paper: a cascade chooses, for each question, first a shape of collaboration, then how many workers it
- * needs, then which; what it maximises is the score less a weight times the cost. The shapes are the paper's: one
- * answer, a chain, reflection, a debate, and a full graph.
+ * As in the paper, a cascade chooses a shape of collaboration for each question, then the number of workers, then the
+ * workers. It maximizes the score minus the weighted cost. The shapes are the paper's: one answer, a chain, reflection,
+ * a debate, and a full graph.
  *
  * This is a lightweight version: in the paper, the three stages are a variational latent model and two networks,
  * trained jointly by policy gradient on sampled systems, and roles are chosen from a library. Here, each stage is an

@@ -268,7 +268,7 @@ const repetitions = (tasks: ReadonlyArray<Task.Task>): ReadonlyArray<string> => 
     ...(contradicted.length === 0
       ? []
       : [`${counted(contradicted)} in the files with different answers: ${some(contradicted)}.`]),
-    ...(shared.length === 0 ? [] : [`Different questions have the same id: ${some(shared)}.`])
+    ...(shared.length === 0 ? [] : [`Different questions have the same id, and each is counted: ${some(shared)}.`])
   ]
 }
 

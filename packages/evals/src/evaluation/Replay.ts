@@ -333,7 +333,7 @@ const failureOf = ({ lost, worker }: Transcript.StepRecord): WorkerError => {
   const reason: WorkerErrorReason | undefined = lost.findLast((call) => call.reason !== undefined)?.reason
   return new WorkerError({
     worker,
-    reason: reason ?? { _tag: "InvalidRequest", detail: "it failed when it was recorded" }
+    reason: reason ?? { _tag: "InvalidRequest", detail: "the recorded call failed", remedy: "record the run again" }
   })
 }
 

@@ -9,6 +9,7 @@ export const unrecorded = (call: {
 }): WorkerError => {
   const { request, worker } = call
   const last = text(request.messages.at(-1)).replace(/\s+/g, " ").slice(0, 80)
-  const detail = `nothing is recorded for "${last}", so it cannot be answered offline. Record the run first, or use the same pool, tasks and settings`
-  return new WorkerError({ worker, reason: { _tag: "InvalidRequest", detail } })
+  const detail = `no answer is recorded for "${last}"`
+  const remedy = "record the run first, or use the same pool, tasks and settings"
+  return new WorkerError({ worker, reason: { _tag: "InvalidRequest", detail, remedy } })
 }

@@ -27,7 +27,7 @@ export const roomFor = (model: LlamaCppModel, worker: string, prompt: ReadonlyAr
     _tag: "ContextTooLong",
     contextTokens: model.contextTokens,
     neededTokens: prompt.length + 2,
-    detail: `the prompt has ${prompt.length} tokens, but the context has ${model.contextTokens}; raise contextTokens`
+    detail: `the prompt has ${prompt.length} tokens, but the context has only ${model.contextTokens}; raise contextTokens`
   })
 }
 
@@ -36,7 +36,7 @@ export const errorOf = (worker: string, model: LlamaCppModel, cause: unknown): W
   if (cause instanceof WorkerError) return cause
   if (typeof cause === "object" && cause !== null && "_tag" in cause && cause._tag === "QueueFull") {
     const { waiting } = cause as QueueFull
-    const detail = `${model.sequences} concurrent runs and ${waiting} waiting ones are the maximum; raise sequences or queueLimit`
+    const detail = `${model.sequences} runs are in progress and ${waiting} are waiting, which is the maximum; raise sequences or queueLimit`
     return failed(worker, { _tag: "Overloaded", detail })
   }
   return failed(worker, { _tag: "InvalidRequest", detail: Errors.detailOf(cause) })

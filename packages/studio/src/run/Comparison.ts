@@ -122,12 +122,12 @@ const timeText = (one: Figures, other: Figures): string => {
 
 const costText = (one: Figures, other: Figures): string => {
   if (one.costUsd === undefined || other.costUsd === undefined) return ""
-  if (one.costUsd === other.costUsd) return `for the same cost${timeText(one, other)}`
+  if (one.costUsd === other.costUsd) return `at the same cost${timeText(one, other)}`
   if (one.costUsd === 0 || other.costUsd === 0) return one.costUsd === 0 ? "and A is free" : "and B is free"
   const share = one.costUsd / other.costUsd
   const percent = 100 * share
-  if (share <= 0.995) return `and A costs ${percent < 9.5 ? percent.toFixed(1) : Math.round(percent)} % of B`
-  return share < 1.05 ? "for about the same cost" : `and A costs ${ratioText(share)} times as much as B`
+  if (share <= 0.995) return `and A costs ${percent < 9.5 ? percent.toFixed(1) : Math.round(percent)}% as much as B`
+  return share < 1.05 ? "at about the same cost" : `and A costs ${ratioText(share)} times as much as B`
 }
 
 /** Describes how two runs differ: their answers, then their cost. */
@@ -139,7 +139,7 @@ export const findingOf = (one: Transcript.Transcript, other: Transcript.Transcri
         ? "Neither run has an answer"
         : `Only ${one.answer === undefined ? "B" : "A"} has an answer`
       : one.answer.trim() === other.answer.trim()
-        ? "Both give the same answer"
+        ? "Both runs give the same answer"
         : "The answers differ"
-  return cost === "" ? outcome : `${outcome}${cost.startsWith("for") ? " " : ", "}${cost}`
+  return cost === "" ? outcome : `${outcome}${cost.startsWith("at ") ? " " : ", "}${cost}`
 }

@@ -42,7 +42,7 @@ const reasons = [
   }),
   reason("Network", remedied),
   reason("Malformed", remedied),
-  reason("InvalidRequest", detail),
+  reason("InvalidRequest", remedied),
   reason("Authentication", remedied),
   reason("Quota", detail),
   reason("ContentFiltered", detail),
@@ -51,7 +51,7 @@ const reasons = [
     neededTokens: Schema.optionalKey(Schema.Finite),
     ...detail
   }),
-  reason("Defect", detail)
+  reason("Defect", remedied)
 ] as const
 
 /** Schema for the class of a worker error. */
