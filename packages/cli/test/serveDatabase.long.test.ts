@@ -114,7 +114,7 @@ describe.skipIf(!hasPostgres)("divisi serve --database", () => {
       const wrong = { ...environment, PGPASSWORD: "a-wrong-password" }
       const refused = await divisi(["key", "list"], { environment: wrong })
       expect(refused.code).toBe(1)
-      expect(refused.errors).toContain("does not allow it")
+      expect(refused.errors).toContain("rejects this user")
       expect(refused.errors).not.toContain("a-wrong-password")
       for (const said of [...servers.map(({ said }) => said()), listed.output, listed.errors]) {
         expect(said).not.toContain(PostgresServer.password)
@@ -199,7 +199,7 @@ describe.skipIf(!hasPostgres)("divisi serve --database", () => {
     expect(served.output).toContain("/v1")
     const wrong = await divisi(args, { environment: { ...environment, PGPASSWORD: "wrong" } })
     expect(wrong.code).toBe(1)
-    expect(wrong.errors).toContain("check the user, the password and its permissions")
+    expect(wrong.errors).toContain("Check the user, the password and its permissions")
     expect(wrong.errors).not.toContain("Waiting")
   })
 

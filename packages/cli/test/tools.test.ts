@@ -40,7 +40,7 @@ describe("tools of a run", () => {
   it("of a server that does not start are missing, which is reported, and the run continues", async () => {
     const { code, errors, output } = await run("?", "--mcp", "gone=no-such-program", "--tool", "weather,gone")
     assert.deepStrictEqual([code, output], [2, ""])
-    assert.match(errors, /the MCP server "gone" did not start: the program "no-such-program" was not found/)
+    assert.match(errors, /The MCP server "gone" did not start: the program "no-such-program" was not found/)
     assert.strictEqual(await offered("--mcp", "gone=no-such-program"), "weather order total files__read files__remove")
   })
 

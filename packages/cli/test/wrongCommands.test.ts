@@ -81,7 +81,10 @@ const rows: ReadonlyArray<readonly [command: string, message: string | RegExp]> 
   ["serve --keys k.json", "The key file k.json does not exist. Create it with: divisi key make <name> --keys k.json"],
   ["serve --database postgres://u@127.0.0.1:1/x --keys k.json", "--keys cannot be combined with --database"],
   ["serve --database postgres://u@127.0.0.1:1/x --journal j", "--journal cannot be combined with --database"],
-  ["serve --database mysql://x", "The database at the given URL cannot be used (use a URL such as postgres://"],
+  [
+    "serve --database mysql://x",
+    "The database at the given URL cannot be used: the URL must have the form postgres://"
+  ],
   ["cluster submit hi --database mysql://x", "The database at the given URL cannot be used"],
   ["models inspect x", '"x" is not a known model. Use the path of a .gguf file'],
   ["frobnicate", 'Unknown subcommand "frobnicate" of divisi.'],

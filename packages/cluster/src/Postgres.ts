@@ -128,7 +128,7 @@ const explain = (reason: PostgresErrorReason): string => {
     case "Unreachable":
       return `cannot be reached (${reason.detail}). Check that it is running and that the address is correct`
     case "Invalid":
-      return `cannot be used (${reason.detail})`
+      return `cannot be used: ${reason.detail}`
     case "Denied":
       return `rejects this user (${reason.detail}). Check the user, the password and its permissions`
     case "Newer":
@@ -244,7 +244,7 @@ export const open = Effect.fnUntraced(function* (
   const name = nameOf(url)
   const invalid = (detail: string) =>
     new PostgresError({ database: name ?? "at the given URL", reason: { _tag: "Invalid", detail } })
-  if (name === undefined) return yield* invalid("use a URL such as postgres://user@host/database")
+  if (name === undefined) return yield* invalid("the URL must have the form postgres://user@host/database")
   if (!isHost(hostOf(url))) return yield* invalid("its host is not a valid host name")
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) return yield* invalid("its schema name is invalid")
   const failed = (error: SqlError) => new PostgresError({ database: name, reason: reasonOf(error) })

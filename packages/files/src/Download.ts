@@ -80,8 +80,8 @@ export type DownloadErrorReason =
   | { readonly _tag: "Folder"; readonly detail: string }
 
 const refusals: Readonly<Record<number, string>> = {
-  401: "it needs a token. Set HF_TOKEN to a token with read access, and accept the licence on the model's page",
-  403: "the token has no access. Accept the licence on the model's page, or set HF_TOKEN to another token",
+  401: "it needs a token. Set HF_TOKEN to a token with read access, and accept the license on the model's page",
+  403: "the token has no access. Accept the license on the model's page, or set HF_TOKEN to another token",
   404: "the file does not exist. Check the URL",
   429: "too many requests. Wait, or set HF_TOKEN"
 }

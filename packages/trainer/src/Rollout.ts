@@ -113,7 +113,7 @@ export class CostLimitReached extends Data.TaggedError("CostLimitReached")<{
   readonly spentUsd: number
 }> {
   override get message(): string {
-    return `The cost limit of ${this.limitUsd} USD is reached (${this.spentUsd} spent). Resume with a higher limit.`
+    return `The cost limit of ${this.limitUsd} USD was reached (${this.spentUsd} spent). Resume with a higher limit.`
   }
 }
 

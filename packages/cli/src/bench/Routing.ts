@@ -52,7 +52,7 @@ const readQuestions = (file: string, embedder: Embedder.Embedder | undefined) =>
       process.stderr.write(`divisi: ${clean(`skipped ${lines}. ${unusable[0]}`)}\n`)
     }
     const texts = read.filter(({ text }) => text !== undefined)
-    const { questions, workers } = RoutingBench.comparable(texts)
+    const { questions } = RoutingBench.comparable(texts)
     if (questions.length < read.length) {
       const left = `comparing the ${questions.length} of ${read.length} questions that have a score for every worker`
       process.stderr.write(`divisi: ${left}.\n`)

@@ -40,6 +40,9 @@ export const usage = (message: string): Failure => new Failure({ exitCode: exitC
 export const clause = (message: string): string =>
   message.replace(/^[A-Z](?=[a-z]+ )/, (letter) => letter.toLowerCase())
 
+/** Returns a sentence that begins with a capital letter. */
+export const capitalized = (message: string): string => message.replace(/^[a-z]/, (letter) => letter.toUpperCase())
+
 /** Creates a failure without a message, for errors that were already printed. */
 export const silent = (exitCode: number): Failure => new Failure({ exitCode, message: "" })
 

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { Config, McpServer } from "../config.ts"
-import { type Failure, usage } from "../invocation/Failure.ts"
+import { capitalized, type Failure, usage } from "../invocation/Failure.ts"
 import { listOf } from "../invocation/flags.ts"
 import { explain } from "../invocation/OptionalPackage.ts"
 
@@ -100,10 +100,10 @@ const started = Effect.fnUntraced(function* (
   })
   const { problems, tools } = yield* Effect.mapError(
     patiently(Object.keys(servers), McpTools.make(servers as Parameters<typeof McpTools.make>[0])),
-    ({ message }) => usage(message)
+    ({ message }) => usage(capitalized(message))
   )
   for (const problem of problems) {
-    process.stderr.write(`divisi: ${McpTools.messageOf(problem)}. The run continues without it.\n`)
+    process.stderr.write(`divisi: ${capitalized(McpTools.messageOf(problem))}. The run continues without it.\n`)
   }
   return tools
 })

@@ -3,7 +3,7 @@ import { Embedder } from "@divisi/core"
 import * as Vendor from "@divisi/recipes/Vendor"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { type Failure, usage } from "../invocation/Failure.ts"
+import { clause, type Failure, usage } from "../invocation/Failure.ts"
 import * as OptionalPackage from "../invocation/OptionalPackage.ts"
 import { vendors } from "./Vendors.ts"
 
@@ -51,7 +51,7 @@ export const named = (
     }
     const environment = yield* Vendor.environment(vendors, [reference.vendor])
     const problem = Vendor.problemOf(vendors, reference, environment)
-    if (problem !== undefined) return yield* usage(`${by}: ${Vendor.explain(vendors, name, problem)}`)
+    if (problem !== undefined) return yield* usage(`${by}: ${clause(Vendor.explain(vendors, name, problem))}`)
     const vendor = Vendor.find(vendors, reference.vendor, environment)!
     if (vendor.embed === undefined) {
       return yield* usage(`${by}: ${vendor.name} has no embedding models. Use ${withEmbeddings.join(", ")}.`)
