@@ -63,7 +63,7 @@ export const lines = (
     ...misreported(run).map((text) => ({ text, style: "dim" as const })),
     {
       text: [
-        `${text} ${run.ending === "answered" ? "in" : "after"} ${Format.duration(run.durationMillis ?? 0)}`,
+        `${text} ${run.ending === "budget" ? "after" : "in"} ${Format.duration(run.durationMillis ?? 0)}`,
         spent(run),
         ...failed(run)
       ].join(" · "),
