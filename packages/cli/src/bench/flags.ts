@@ -13,7 +13,7 @@ export const routingFlags = {
   ),
   split: choice("split", RoutingBench.splits).pipe(
     Flag.withDescription(
-      "What to hold out for the test: single questions, or whole kinds of questions (default question)"
+      "Unit to hold out for the test: a question, or a whole kind of questions (default question)"
     ),
     Flag.withDefault("question")
   ),

@@ -207,7 +207,7 @@ export const exportFlags = {
   ),
   to: choice("to", ["decisions", "answers", "inspect"]).pipe(
     Flag.withDescription(
-      "What to export: decisions (prompts and completions of policies), answers (messages and answers of workers), or inspect (logs for inspect_ai, one per policy and benchmark)"
+      "Content to export: decisions (prompts and completions of policies), answers (messages and answers of workers), or inspect (logs for inspect_ai, one per policy and benchmark)"
     )
   ),
   benchmark: text("benchmark", "<names>", "For inspect: new locations of moved task files, e.g. math500=rows.jsonl"),
