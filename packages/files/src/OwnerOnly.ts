@@ -100,14 +100,14 @@ export const closeOwnFolderOf = (name: string): void => {
   closeNow(root, found.mode)
 }
 
-/** Files that were already reported, so that each is reported only once. */
+/** Folders with files that were already reported, so that each folder is reported only once. */
 const reported = new Set<string>()
 
 const quoted = (file: string): string => (/^[\w@%+=:,./-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`)
 
 /**
- * Restricts the permissions of an older file in the user's own folders, and warns once about any other file that other
- * users can read. Returns the resulting mode of the file.
+ * Restricts the permissions of an older file in the user's own folders, and warns once for each other folder with
+ * files that other users can read. Returns the resulting mode of the file.
  */
 export const check = (file: string, known?: fs.Stats | undefined): Effect.Effect<number> =>
   Effect.suspend(() => {
@@ -115,11 +115,12 @@ export const check = (file: string, known?: fs.Stats | undefined): Effect.Effect
     const found = known ?? fs.statSync(whole, { throwIfNoEntry: false })
     if (found === undefined) return Effect.succeed(fileMode)
     const { mode } = found
-    if (!found.isFile() || !isOpen(mode) || reported.has(whole)) return Effect.succeed(mode)
+    const folder = path.dirname(whole)
+    if (!found.isFile() || !isOpen(mode) || reported.has(folder)) return Effect.succeed(mode)
     const isOwn = UserFolders.ownFoldersNow().some((folder) => isBelow(folder, whole))
     if (isOwn && closeNow(whole, mode)) return Effect.succeed(mode & ~ofOthers)
-    reported.add(whole)
-    const message = `Other users of this machine can read ${whole}. To change that: chmod go= ${quoted(whole)}`
+    reported.add(folder)
+    const message = `Other users of this machine can read files in ${folder}, e.g. ${path.basename(whole)}. To change that: chmod go= ${quoted(folder)}/*`
     return Effect.map(Report, (report) => {
       report(message)
       return mode
