@@ -97,7 +97,7 @@ describe("divisi key", () => {
       const make = (...flags: ReadonlyArray<string>) => divisi(["key", "make", "ci", "--keys", file, ...flags])
       const wrong = await make("--rights", "rate,admn")
       assert.strictEqual(wrong.code, 2)
-      expect(wrong.errors).toContain('--rights: Unknown right "admn". Did you mean admin?')
+      expect(wrong.errors).toContain('--rights: unknown right "admn". Did you mean admin?')
       expect((await make("--rights", "write")).errors).toContain("Available: rate, admin.")
       expect((await make("--workers", "")).errors).toContain("--workers. Expected names separated by commas, got none.")
       assert.isFalse(fs.existsSync(file))

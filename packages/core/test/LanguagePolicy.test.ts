@@ -152,7 +152,7 @@ describe("LanguagePolicy", () => {
       assert.deepStrictEqual(second![2], { role: "assistant", content: "No idea." })
       assert.strictEqual(third!.length, 4)
       assert.deepStrictEqual(third![2], { role: "assistant", content: bad })
-      assert.include(third![3]!.content, "worker 9 does not exist; use 0 to 1")
+      assert.include(third![3]!.content, "worker 9 does not exist; use 0 or 1")
     })
   )
 

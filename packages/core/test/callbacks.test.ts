@@ -129,7 +129,7 @@ const places: Readonly<Record<string, readonly [options: (callback: Callback) =>
     (declines) => ({
       policy: promise.withFallback(promise.single(0), promise.single(0), { declines: declines as never })
     }),
-    /^failed: .*its declines failed: boom/
+    /^failed: .*its declines function failed: boom/
   ],
   "within of telemetry": [(within) => ({ telemetry: { listener: () => {}, open: () => 0, within } }), /^answered: 42/],
   "the JSON Schema of a shape": [

@@ -95,10 +95,10 @@ describe("implausible rows", () => {
       assert.lengthOf(tasks, 5)
       assert.deepStrictEqual(notices, [
         "1 question in the files more than once and counted each time: a.",
-        "1 question in the files with different answers: c.",
+        "1 question in the files more than once with different answers: c.",
         "Different questions have the same id, and each is counted: c.",
-        'In 1 question the field "costs" is not read: a.',
-        'In 1 question the field "sytem" is not read (did you mean "system"?): b.'
+        'In 1 question the field "costs" is not used: a.',
+        'In 1 question the field "sytem" is not used (did you mean "system"?): b.'
       ])
     })
   )

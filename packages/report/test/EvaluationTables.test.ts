@@ -130,9 +130,12 @@ describe("EvaluationTables", () => {
     )
     assert.match(
       sentence({ votes: 1, paid: 2.44 })!,
-      /they pay for 2\.4 answers of a per question, and there are 1\. Add --samples 3, or --baselines self-consistency:3@a/
+      /its tokens pay for 2\.4 answers by a per question, but the evaluation has only 1\. Add --samples 3, or --baselines self-consistency:3@a/
     )
-    assert.match(sentence({ votes: 3 })!, /they pay for 5 answers of a per question, and there are 3\. Add --samples 5/)
+    assert.match(
+      sentence({ votes: 3 })!,
+      /its tokens pay for 5 answers by a per question, but the evaluation has only 3\. Add --samples 5/
+    )
     assert.strictEqual(
       sentence({}),
       "team is not decidable with 50 questions: +5.0 points (+1.0 to +9.0) against the most frequent of 5 answers of a. This comparison detects differences of 6.0 points with 80% power."

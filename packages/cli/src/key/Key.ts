@@ -4,7 +4,7 @@ import type { Keys } from "@divisi/server"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { clause, type Failure, failed, usage } from "../invocation/Failure.ts"
 import * as Hint from "../invocation/Hint.ts"
 import { stdout } from "../invocation/Output.ts"
 import type { Change, StoredKey } from "../stores/KeyStore.ts"
@@ -62,7 +62,7 @@ const grouped = <A extends Partial<AllowedFields>>({ dayUsd, monthUsd, totalUsd,
 const checkRights = Effect.fnUntraced(function* ({ rights }: Pick<ChangeInput, "rights">) {
   const { Rights } = yield* KeyFile.server
   const problem = Rights.problemOf(Option.getOrElse(rights, () => []))
-  if (problem !== undefined) return yield* usage(`--rights: ${problem}`)
+  if (problem !== undefined) return yield* usage(`--rights: ${clause(problem)}`)
 })
 
 /** Creates a key and prints its secret. */

@@ -33,7 +33,7 @@ export const list = Effect.fnUntraced(function* (input: { readonly json: boolean
   ])
   const known = others.map((model) => [model.name, `${model.gigabytes} GB`, "can be downloaded", model.licence])
   yield* print(
-    `${table([["model", "size", "", "licence"], ...here, ...known], toLeft)}\n\nFolder: ${yield* ModelStore.folderOf()}`
+    `${table([["model", "size", "", "license"], ...here, ...known], toLeft)}\n\nFolder: ${yield* ModelStore.folderOf()}`
   )
 })
 

@@ -49,7 +49,10 @@ const bySchema = (whose: string, file: string): Effect.Effect<Check.Check, Failu
       await (check as (answer: string) => Promise<unknown>)("null")
       return check
     },
-    catch: (error) => usage(`${whose}: cannot use the schema ${file}: ${messageOf(error, file)}.`)
+    catch: (error) => {
+      const problem = messageOf(error, file).replace(/^The schema of the check cannot be used: /, "")
+      return usage(`${whose}: cannot use the schema ${file}: ${problem}.`)
+    }
   })
 
 /** Returns the grader for a task. The gym is loaded for its own tasks only. */

@@ -31,7 +31,7 @@ const families: ReadonlyArray<Family> = [
   {
     vendor: "openai",
     models: /^(?:gpt-[\d.]+.*pro|o\d-pro)/,
-    description: "The hardest questions of mathematics, science and logic; slow and dear."
+    description: "The hardest questions of mathematics, science and logic; slow and expensive."
   },
   {
     vendor: "openai",
@@ -56,7 +56,7 @@ const families: ReadonlyArray<Family> = [
   {
     vendor: "anthropic",
     models: /^claude/,
-    description: "The hardest programming, research and writing, long work with care; dear."
+    description: "The hardest programming, research and writing, careful work over a long time; expensive."
   },
   {
     vendor: "google",

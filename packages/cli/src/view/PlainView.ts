@@ -41,7 +41,7 @@ const checkOf = ({ check }: Workflow.Step): ReadonlyArray<string> =>
   check === undefined
     ? []
     : [
-        `checked by ${oneLine(typeof check.by === "string" ? check.by : `worker ${check.by}`)} (on failure: ${check.onFailure})`
+        `checked by ${oneLine(typeof check.by === "string" ? `"${check.by}"` : `worker ${check.by}`)} (on failure: ${check.onFailure})`
       ]
 
 const paidFacts = ({ costUsd, usage }: Paid, isPlay: boolean): ReadonlyArray<string> => [

@@ -91,8 +91,8 @@ export const verdict = ({ grade }: Transcript.RoundRecord): string | undefined =
 /** Describes the result of a check. */
 export const checked = ({ check, objection = "", passed, worker }: Transcript.CheckRecord): string =>
   passed
-    ? `${worker} passed check ${check}`
-    : `${worker} failed check ${check}${objection === "" ? "" : `: ${objection}`}`
+    ? `${worker} passed the check "${check}"`
+    : `${worker} failed the check "${check}"${objection === "" ? "" : `: ${objection}`}`
 
 /** Describes the policy's revision after failed checks. */
 export const revised = ({ answer, decision }: Transcript.RevisionRecord): string => {

@@ -267,7 +267,7 @@ const repetitions = (tasks: ReadonlyArray<Task.Task>): ReadonlyArray<string> => 
       : [`${counted(repeated)} in the files more than once and counted each time: ${some(repeated)}.`]),
     ...(contradicted.length === 0
       ? []
-      : [`${counted(contradicted)} in the files with different answers: ${some(contradicted)}.`]),
+      : [`${counted(contradicted)} in the files more than once with different answers: ${some(contradicted)}.`]),
     ...(shared.length === 0 ? [] : [`Different questions have the same id, and each is counted: ${some(shared)}.`])
   ]
 }
