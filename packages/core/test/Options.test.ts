@@ -99,7 +99,7 @@ describe("the checker of options", () => {
   it.each(["sk-proj-abc", "Bearer abc", "https://me:secret@host"])("does not repeat the credential %s", (secret) => {
     assert.strictEqual(
       problem({ ...{ question: "" }, limits: secret }, table),
-      '"limits" must be an object, not a text.'
+      '"limits" must be an object, not a string.'
     )
   })
 })
