@@ -74,16 +74,16 @@ describe("EvaluationTables", () => {
     const why = "2 × declined; 1 × no plan; 1 × timed out; 1 × other reasons"
     assert.deepStrictEqual(EvaluationTables.failures(given, "; retry"), [
       `5 samples without an answer, counted as wrong (${why})`,
-      "1 sample not measured, excluded from means (1: p: boom); retry",
+      "1 sample not measured, excluded from means (1 × p: boom); retry",
       EvaluationTables.failures(given).at(-1)!
     ])
     assert.include(EvaluationTables.markdown(given), `- 5 samples without an answer, counted as wrong (${why}).`)
-    assert.include(EvaluationTables.csv(given), `,5,${why},1,1: p: boom,`)
+    assert.include(EvaluationTables.csv(given), `,5,${why},1,1 × p: boom,`)
     const secret = report(samples, { isConfidential: true })
     for (const text of [JSON.stringify(secret), EvaluationTables.markdown(secret), EvaluationTables.csv(secret)]) {
       assert.notMatch(text, /declined|boom/)
     }
-    assert.include(EvaluationTables.failures(secret)[0]!, "(5: not shown: the benchmark is confidential)")
+    assert.include(EvaluationTables.failures(secret)[0]!, "(5 × not shown: the benchmark is confidential)")
   })
 
   it("fold all but the best of many single workers", () => {
