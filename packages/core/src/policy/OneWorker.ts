@@ -6,7 +6,11 @@ import type { Capabilities } from "../task/Worker.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import type { Context, Previous, Revision } from "./Policy.ts"
 
-/** Returns the capabilities that a task requires beyond text. */
+/**
+ * Returns the capabilities that a task requires beyond text.
+ *
+ * @internal
+ */
 export const needsOf = ({ task, tools = [] }: Context): ReadonlySet<keyof Capabilities> => {
   const parts = task.messages.flatMap(({ content }) => (typeof content === "string" ? [] : content))
   const has = (type: string) => parts.some((part) => part.type === type)
