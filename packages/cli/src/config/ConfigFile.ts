@@ -126,7 +126,11 @@ const nearest = (file: string, others: ReadonlyArray<string>, version: number): 
 /** No config: all settings come from flags. */
 const none: Loaded = { config: {}, file: undefined }
 
-/** Returns the config's file for display: the given one, or the nearest one. */
+/**
+ * Returns the config's file for display: the given one, or the nearest one.
+ *
+ * @internal
+ */
 export const shown = (given: string | undefined): string =>
   given || ConfigModule.shownAs(find(process.cwd())[0] ?? "the config")
 
