@@ -101,7 +101,7 @@ const calls: ReadonlyArray<Call> = [
     /single:echo +\d/
   ),
   call(["pool", "train", "pool"], /Trained on \d+ questions/),
-  call(["pool", "verdict", "pool", "--config", "own.config.mjs"], /The Conductor always chooses echo/),
+  call(["pool", "verdict", "pool", "--config", "own.config.mjs"], /The classifier always chooses echo/),
   call(["gym", "sample"], /^→ /m),
   call(["gym", "environment"], /"result":"correct"/, {
     input: `${JSON.stringify({ id: 1, op: "grade", mode: "answer", question: "1 + 1?", reference: "2", completion: "2" })}\n`

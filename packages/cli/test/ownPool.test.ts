@@ -52,7 +52,7 @@ describe.concurrent("a Conductor for one's own pool", () => {
         ["adder:sums"]
       )
       const alone = await ask("pool", "verdict", "pool")
-      assert.match(alone.output, /The Conductor always chooses adder:sums/)
+      assert.match(alone.output, /The classifier always chooses adder:sums/)
 
       const trained = await ask("pool", "train", "pool", "--json")
       assert.strictEqual(trained.code, 0, trained.errors)
