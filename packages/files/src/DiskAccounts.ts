@@ -1,6 +1,6 @@
 /**
- * Accounts on disk: limits on the spend of runs, counted in one SQLite file for this process and for concurrent and
- * later ones.
+ * Accounts on disk: limits on what runs spend. Spending is recorded in one SQLite file, which concurrent and later
+ * processes share.
  *
  * Each account is a `Ledger`: the runs that share it never exceed its limits together, even across processes and
  * restarts. Accounts can be nested: for example, the account of a run is below that of its key, which is below that of
@@ -28,9 +28,9 @@ import * as UserFolders from "./UserFolders.ts"
 /** The location of the accounts on disk. */
 export interface Options {
   /**
-   * The file; it and its folder are created if they do not exist. Default: `accounts.sqlite` in `divisi` of this user's
-   * data folder, or the path in the environment variable `DIVISI_ACCOUNTS`. Next to it are `-wal` and `-shm` while it
-   * is in use, and the folder `-owners` with the locks of the processes.
+   * The file; it and its folder are created if they do not exist. Default: `divisi/accounts.sqlite` in the user's data
+   * folder, or the path in the environment variable `DIVISI_ACCOUNTS`. While the file is in use, `<file>-wal`,
+   * `<file>-shm` and the folder `<file>-owners`, which contains the locks of the processes, are next to it.
    */
   readonly file?: string | undefined
 }
@@ -56,8 +56,7 @@ export type Standing = Shared.Standing
 export type Limits = Shared.Limits
 
 /**
- * An account in a file. It is a `Ledger` for `RunOptions.ledger` or a `Payer`, or can be the parent of an in-memory
- * ledger.
+ * An account in a file. Pass it as `RunOptions.ledger`, in a `Payer`, or as the parent of an in-memory ledger.
  */
 export type Account = Shared.Account<AccountsError>
 
@@ -104,8 +103,9 @@ const namedAt =
  *
  * The possible cost of a call is reserved in a transaction that sees the reservations of all other processes. It is on
  * disk before the call is sent; pending writes share one transaction. The reservations of a killed process count as
- * spent at their worst case, since the real usage is unknown. With a journal, the process that resumes the run names
- * its calls: each is charged once, and the real cost replaces the worst case if the journal has it.
+ * spent at their worst case, since the real usage is unknown. With a journal, the process that resumes the run
+ * identifies its calls to the account: each is charged once, and the real cost replaces the worst case if the journal
+ * contains it.
  *
  * **Gotchas**
  *

@@ -23,8 +23,8 @@ import * as Erase from "./internal/erase.ts"
 /** The location and limits of the cache. The least recently used answers are evicted. */
 export interface Options {
   /**
-   * The file; it and its folder are created if they do not exist. Two more files, `-wal` and `-shm`, are next to it
-   * while it is in use.
+   * The file; it and its folder are created if they do not exist. While the file is in use,
+   * `<file>-wal` and `<file>-shm` are next to it.
    */
   readonly file: string
   /** Maximum number of answers. Default: unlimited. */
@@ -90,10 +90,10 @@ const open = ({ file, maxBytes = 1024 ** 3, maxEntries = Number.POSITIVE_INFINIT
  *
  * **Details**
  *
- * Several processes can use the same file at the same time. If two of them produce the same answer concurrently, the
- * later one is stored. A killed process loses no stored answer and leaves the file intact. If the file becomes
- * unreachable (a full disk), answers are neither stored nor looked up; this is logged once, and no call fails because
- * of it. An answer that does not match its checksum counts as missing, and the next one replaces it.
+ * Several processes can use the same file at the same time. If two of them answer the same request concurrently, the
+ * later answer is stored. A killed process loses no stored answer and leaves the file intact. If the file can no
+ * longer be used, for example because the disk is full, answers are neither stored nor looked up. This is logged once,
+ * and no call fails because of it. An answer that does not match its checksum counts as missing, and the next one replaces it.
  *
  * **Gotchas**
  *

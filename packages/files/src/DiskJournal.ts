@@ -26,9 +26,9 @@ import * as UserFolders from "./UserFolders.ts"
 /** The location of the journal on disk. */
 export interface Options {
   /**
-   * The file; it and its folder are created if they do not exist. Default: `runs.sqlite` in `divisi` of this user's
-   * data folder, or the path in the environment variable `DIVISI_RUNS`. Next to it are `-wal` and `-shm` while it is in
-   * use, and the folder `-owners` with the locks of the processes.
+   * The file; it and its folder are created if they do not exist. Default: `divisi/runs.sqlite` in the user's data
+   * folder, or the path in the environment variable `DIVISI_RUNS`. While the file is in use, `<file>-wal`, `<file>-shm`
+   * and the folder `<file>-owners`, which contains the locks of the processes, are next to it.
    */
   readonly file?: string | undefined
 }

@@ -19,8 +19,8 @@ import * as RecordTable from "./internal/recordTable.ts"
 /** The location and limits of the store. */
 export interface Options {
   /**
-   * The file; it and its folder are created if they do not exist. Two more files, `-wal` and `-shm`, are next to it
-   * while it is in use.
+   * The file; it and its folder are created if they do not exist. While the file is in use,
+   * `<file>-wal` and `<file>-shm` are next to it.
    */
   readonly file: string
   /** Approximate maximum total size, in bytes. Default: 1 GiB. */

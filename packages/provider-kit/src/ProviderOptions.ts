@@ -77,7 +77,7 @@ export const shape = {
   stopSequences: Options.listOf(Options.name)
 } satisfies Options.ShapeOf<ProviderOptions<unknown> & Defaults & { readonly fetch: unknown }>
 
-/** Option names used by other libraries, by the names used here. */
+/** Option names used by other libraries, grouped by the name used here. */
 const called = Options.aliases({
   "the first argument": "model",
   id: "name",

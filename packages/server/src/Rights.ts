@@ -7,7 +7,7 @@ import { Nearest } from "@divisi/core"
  * @internal
  */
 export const descriptions = {
-  rate: "rate runs as a grader or a check, with more weight than the ratings of users",
+  rate: "submit ratings as a grader or a check, with more weight than those of users",
   admin: "see, follow and rate the runs of all keys, and see the state of the server"
 } as const
 

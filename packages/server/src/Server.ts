@@ -95,7 +95,8 @@ export interface Options extends Replaceable {
    */
   readonly shared?: SharedResponses.Shared | undefined
   /**
-   * Authenticates requests. If omitted, only programs on this machine have access, and all of them share one caller.
+   * Authenticates requests. If omitted, only programs on this machine have access, and they are all treated as the same
+   * caller.
    */
   readonly authenticate?: Authenticate | undefined
   /**
@@ -114,7 +115,7 @@ export interface Options extends Replaceable {
   readonly graceMillis?: number | undefined
   /** Interval between keep-alive messages on idle streams, in milliseconds. Default: 15,000. */
   readonly heartbeatMillis?: number | undefined
-  /** Maximum size of a request body, in bytes. Overrides `limits`. Default: 32 MiB. */
+  /** Maximum size of a request body, in bytes. Overrides `limits.bodyBytes`. Default: 32 MiB. */
   readonly maxBodyBytes?: number | undefined
   /** Limits on the depth, number of values and string lengths of a request, and on the bytes in flight. */
   readonly limits?: Limits.Given | undefined

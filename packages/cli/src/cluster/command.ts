@@ -67,7 +67,7 @@ const purge = Command.make("purge", purgeFlags, (input) =>
   Effect.flatMap(operations, (Operate) => Operate.purge(input))
 ).pipe(
   Command.withDescription(
-    "Delete shared evaluations and cancellations older than --older-than, and the stored messages of runs that ended at least that long ago. To delete the runs themselves, use `divisi runs purge`."
+    "Delete shared evaluations and requests to cancel runs older than --older-than, and the stored messages of runs that ended at least that long ago. To delete the runs themselves, use `divisi runs purge`."
   ),
   Command.withShortDescription("Delete old shared evaluations and old messages")
 )

@@ -58,7 +58,7 @@ export const evalFlags = {
   policy: text(
     "policy",
     "<names>",
-    "Policies to compare, separated by commas; the first is the reference. Accepts the policies of `divisi run`, e.g. lexical or ./mine.ts, and oracle in the gym"
+    "Policies to compare, separated by commas; the first is the reference. Accepts the policies of `divisi run`, e.g. lexical or ./mine.ts, and oracle in the gym. Default: the config's policy, or lexical"
   ),
   baselines: Flag.String("baselines").pipe(
     Flag.withMetavar("<names>"),
@@ -78,7 +78,7 @@ export const evalFlags = {
   ),
   maxCost: cost(
     "max-cost",
-    "Maximum total cost of the evaluation, in USD; never exceeded. Samples from earlier commands in the same folder count. To continue at the limit, run the same command with a higher one"
+    "Maximum total cost of the evaluation, in USD; never exceeded. Samples from earlier commands in the same folder count. To continue after the limit is reached, run the same command with a higher limit"
   ),
   timeout: timeout("Maximum duration of one answer, e.g. 30s or 2m"),
   out: Flag.String("out").pipe(
@@ -88,7 +88,7 @@ export const evalFlags = {
   ),
   json: toggle("json", "Print results.json on one line instead of a table"),
   ...conductorFlags,
-  grader: grader("Grader for rows that have no grader field, in your own files: a name or a file (default: text)"),
+  grader: grader("For your own files: grader for rows without a grader field, as a name or a file (default: text)"),
   concurrency: whole("concurrency", 1).pipe(
     Flag.withDescription("Number of parallel runs (default 8)"),
     Flag.withDefault(8)
@@ -173,7 +173,7 @@ export const evalFlags = {
   ),
   paper: toggle(
     "paper",
-    "Use the controlled setting of the Conductor paper: 4,096 tokens per call, temperature 0.2, and the answer format tags where supported. --pool paper:controlled also sets each model to its lowest reasoning effort"
+    'Use the controlled setting of the Conductor paper: 4,096 tokens per call, temperature 0.2, and the "tags" answer format where supported. --pool paper:controlled also sets each model to its lowest reasoning effort'
   ),
   seed,
   questionCost: cost("question-cost", "Maximum cost of one answer, in USD, for every policy"),

@@ -40,7 +40,7 @@ export const solveFlags = {
   policy: text(
     "policy",
     "<name>",
-    'Policy, or "all" to compare all of them (default: the config\'s, otherwise lexical). Available: conductor (reads descriptions), tiny (trained for the gym), best-single, single:<id>, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, checked:<first>+<then>+<check>, agreed:<a>+<b>+<otherwise>, oracle'
+    'Policy, or "all" to compare all of them (default: the config\'s, otherwise lexical). Available: lexical (matches descriptions), conductor (reads descriptions), tiny (trained for the gym), best-single, single:<id>, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, checked:<first>+<then>+<check>, agreed:<a>+<b>+<otherwise>, oracle'
   ),
   tasks: whole("tasks", 1).pipe(Flag.withDescription("Number of tasks (default 100)"), Flag.withDefault(100)),
   split,

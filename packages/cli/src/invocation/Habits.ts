@@ -1,4 +1,4 @@
-/** Names of flags, subcommands and settings in other programs, by the names used here. */
+/** Names of flags, subcommands and settings in other programs, grouped by the name used here. */
 
 const flags = {
   pool: "model models workers agents llm provider editor-model weak-model fallback-model",

@@ -59,7 +59,7 @@ const allowedFlags = (withDefaults: boolean) => {
     models: names("models", `Models this key may request, e.g. divisi,divisi-fast${unless("all")}`),
     rights: names(
       "rights",
-      `Additional rights: rate (rate runs as a grader or check), admin (see the runs of all keys)${unless("none")}`
+      `Additional rights: rate (submit ratings as a grader or a check, with more weight than those of users), admin (see the runs of all keys)${unless("none")}`
     ),
     maxCostPerDay: cost("max-cost-per-day", "Maximum spending per UTC day, in USD; never exceeded"),
     maxCostPerMonth: cost("max-cost-per-month", "Maximum spending per UTC month, in USD; never exceeded"),
@@ -100,7 +100,7 @@ export const changeFlags = {
   id: Argument.String("id").pipe(Argument.withDescription("Id of a key, as shown by `divisi key list`")),
   name: short("name", maxNameCharacters).pipe(
     Flag.withMetavar("<name>"),
-    Flag.withDescription("New name of the owner"),
+    Flag.withDescription("New name of the key (its owner)"),
     Flag.optional
   ),
   ...allowedFlags(false),

@@ -64,7 +64,8 @@ const record = Command.make("record", recordFlags, (input) =>
       "The estimated cost is printed first. Unless all workers are free, a limit is required (--max-cost).",
       "",
       "After Ctrl-C or a limit, run the same command again to continue; no answer is paid for twice. The answers are stored",
-      "only in this folder. 30% of the questions, chosen by a hash of their text, are held out for the verdict.",
+      "only in this folder. 30% of the questions, chosen by a hash of their text, are held out for `divisi pool verdict`,",
+      "which compares the workers with the trained classifier.",
       "",
       "Exit codes: 0 done, 1 failed or too many answers missing, 2 usage error, 3 stopped by a limit, 130 Ctrl-C, 143 SIGTERM."
     )
@@ -112,7 +113,8 @@ const verdict = Command.make("verdict", verdictFlags, (input) =>
   Command.withDescription(
     paragraphs(
       "Compare the trained classifier with each worker and the other recorded policies on the held-out questions. The",
-      "verdict states whether it beats the best worker, even if that worker answers several times with as many tokens.",
+      "verdict states whether it beats the best worker, even when that worker answers several times for the same number",
+      "of tokens.",
       "Answers come from the recording, so no worker is called."
     )
   ),

@@ -159,7 +159,7 @@ export const resume = (input: ResumeInput): Effect.Effect<void, Failure> =>
 const placeIn = ({ at }: ForkInput) => {
   const place = Option.isNone(at) ? undefined : Transcript.readPlace(at.value)
   const form =
-    "round.step, such as 0.2, 0.2[1] for item 1 of a step that runs once per item, or 0.2/0.1 in a nested run."
+    "round.step, such as 0.2, 0.2[1] for item 1 of a step that runs once per item, or 0.2/0.1 for step 0.1 of the run nested in step 0.2."
   if (place !== undefined) return Effect.succeed(place)
   return Effect.fail(
     usage(Option.isNone(at) ? `Pass --at with the step to fork at: ${form}` : `--at: expected ${form}`)

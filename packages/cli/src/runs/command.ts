@@ -161,6 +161,9 @@ export const runs = Command.make("runs", listFlags, (input) => Effect.flatMap(lo
       command: "divisi runs --database postgres://divisi@db.example.com/divisi",
       description: "List the runs stored by servers"
     },
-    { command: "divisi runs --state waiting --json", description: "List suspended runs as JSON" }
+    {
+      command: "divisi runs --state waiting --json",
+      description: "List suspended runs as JSON"
+    }
   ])
 )

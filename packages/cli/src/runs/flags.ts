@@ -12,7 +12,7 @@ import { flags as runFlags } from "../run/flags.ts"
  */
 const database = Flag.Redacted("database").pipe(
   Flag.withMetavar("<url>"),
-  Flag.withDescription("Use the servers' Postgres database instead of a file, e.g. postgres://user@host/name"),
+  Flag.withDescription("Use the Postgres database of `divisi serve` instead of a file, e.g. postgres://user@host/name"),
   Flag.optional
 )
 
@@ -29,7 +29,6 @@ export const states = [
   "refused",
   "failed",
   "interrupted",
-  "suspended",
   "running",
   "waiting",
   "stopped",
@@ -39,7 +38,7 @@ export const states = [
 export const listFlags = {
   state: choice("state", states).pipe(
     Flag.withDescription(
-      "Only runs in this state. Waiting runs are suspended; stopped runs were interrupted or killed; damaged runs cannot be read"
+      "Only runs in this state. waiting: suspended until pending calls are approved or answered; stopped: by Ctrl-C, a signal or a crash; interrupted: cancelled on a server; damaged: unreadable"
     ),
     Flag.optional
   ),
@@ -99,7 +98,7 @@ export const forkFlags = {
   at: text(
     "at",
     "<step>",
-    "Step to fork at, as round.step, counted from 0, e.g. 0.2. Also 0.2[1] for item 1 of a step that runs once per item, and 0.2/0.1 in a nested run"
+    "Step to fork at, as round.step, counted from 0, e.g. 0.2. Also 0.2[1] for item 1 of a step that runs once per item, and 0.2/0.1 for step 0.1 of the run nested in step 0.2"
   ),
   answer: text("answer", "<text>", "Text to use as the step's answer, instead of calling a worker"),
   answerFile: text("answer-file", "<file>", "File with the text to use as the step's answer"),

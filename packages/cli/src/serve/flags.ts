@@ -11,18 +11,18 @@ export const flags = {
   port: port(8080),
   host: Flag.String("host").pipe(
     Flag.withMetavar("<address>"),
-    Flag.withDescription("Address (default 127.0.0.1: this machine only)"),
+    Flag.withDescription("Address (default 127.0.0.1: this machine only). Any other address requires API keys"),
     Flag.withDefault("127.0.0.1")
   ),
   maxCost: cost("max-cost", "Maximum cost of one run, in USD; never exceeded"),
   maxTotalCost: cost(
     "max-total-cost",
-    "Maximum cost of all runs of this process, in USD; never exceeded. With --database: of all servers. Per client: `divisi key make`"
+    "Maximum cost of all runs of this process, in USD; never exceeded. With --database, the limit covers all servers. To limit one client, use `divisi key make`"
   ),
   timeout: timeout("Maximum duration of one request, e.g. 30s or 2m. Suspended time does not count"),
   keys: keys.pipe(
     Flag.withDescription(
-      'File of API keys (default: DIVISI_KEYS, or keys.json in your data folder). If it contains keys, every request needs one; "none" disables keys'
+      'File of API keys (default: DIVISI_KEYS, or keys.json in your data folder). If it contains keys, every request except health checks needs one; "none" disables keys'
     )
   ),
   database: database.pipe(

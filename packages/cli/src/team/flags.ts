@@ -19,13 +19,13 @@ export const conductorFlags = {
     ),
     Flag.withMetavar("<prices>"),
     Flag.withDescription(
-      "Prices as <model>=<input>/<output>, in USD per million tokens. Examples: home:my-model=0.5/1.5,ollama:qwen3:8b=0. Required for --max-cost if a price is unknown. A price without an id applies to all workers without a known price"
+      "Prices as <model>=<input>/<output>, in USD per million tokens. Examples: home:my-model=0.5/1.5,ollama:qwen3:8b=0. A cost limit needs a price for every worker. A price without an id applies to all workers without a known price"
     ),
     Flag.optional
   ),
   threads: whole("threads", 1).pipe(
     Flag.withDescription(
-      "Threads per local model (default: DIVISI_THREADS, or one less than the number of cores). Under load, fewer are used. For one model: llamacpp:model?threads=2"
+      "Threads per local model. Default: DIVISI_THREADS, or one less than the number of cores, and fewer while other programs use them. For one model: llamacpp:model?threads=2"
     ),
     Flag.optional
   ),
@@ -60,7 +60,7 @@ export const teamFlags = {
   policy: text(
     "policy",
     "<name>",
-    "Policy that plans the run, e.g. lexical, single:<id> or openai:gpt-5-mini. Default: the strongest model of the pool plans, or answers itself if the question is easy. In the gym, the default is lexical; after `divisi learn`, it is router. Chat models as planners: openai:gpt-5-mini, or model:<id> for a model in the pool. Other planners: lexical (matches workers' descriptions), conductor (a trained model that reads descriptions), tiny (a small model for the gym's workers), ./<file>.ts (your own). One worker per question: router (the strongest, or the best by your ratings), router:half and router:within-2 (cheaper), learned (only by your ratings), head and head:<file> (a trained classifier), single:<id>, best-single (the gym's best), random. Several answers: best-of:<n> (a judge chooses), self-consistency:<n> (the most frequent one), self-reflection:<n> (the worker reviews its own), moa (one worker combines the answers of all), checked:<first>+<then>+<check> (the second worker only if the check fails; check: schema:<file>, command:<command>, grader, or a judge worker), agreed:<a>+<b>+<otherwise> (the third worker only if the first two disagree)"
+    "Policy that plans the run, e.g. lexical, single:<id> or openai:gpt-5-mini. Default: the strongest model of the pool plans, or answers the question itself if it is easy; after `divisi learn`, router. With the built-in demo workers (the gym), the default is lexical. Chat models as planners: openai:gpt-5-mini, or model:<id> for a model in the pool. Other planners: lexical (matches workers' descriptions), conductor (a trained model that reads descriptions), tiny (a small model for the gym's workers), ./<file>.ts (your own). One worker per question: router (the strongest, or the best by your ratings), router:half (the best for at most half the cost), router:within-2 (the cheapest within 2 points of the best), learned (only by your ratings), head and head:<file> (a trained classifier), single:<id>, best-single (the gym's best), random. Several answers: best-of:<n> (a judge chooses), self-consistency:<n> (the most frequent one), self-reflection:<n> (the worker reviews its own), moa (one worker combines the answers of all), checked:<first>+<then>+<check> (the second worker only if the check fails; check: schema:<file>, command:<command>, grader, or a judge worker), agreed:<a>+<b>+<otherwise> (the third worker only if the first two disagree)"
   ),
   maxSteps,
   tool: named(
@@ -81,7 +81,7 @@ export const teamFlags = {
   check: Flag.String("check").pipe(
     Flag.withMetavar("<name=check>"),
     Flag.withDescription(
-      "Define a check that plans can apply to answers, e.g. tests=command:<command> or form=schema:<file>. <name>=grader compares with the reference answer (only in the gym and in evaluations), <name>=<id> uses a worker as a judge. --policy router applies a single check to each answer; if the answer fails, another worker is called. Repeatable"
+      "Define a check that plans can apply to answers, e.g. tests=command:<command> or form=schema:<file>. <name>=grader compares with the reference answer (only in the gym and in evaluations), <name>=<id> uses a worker as a judge. If exactly one check is defined, --policy router applies it to each answer, and calls another worker if the answer fails. Repeatable"
     ),
     Flag.atLeast(0)
   ),

@@ -1,7 +1,7 @@
-/** Names of options in other libraries. Loaded if an option is unknown, because a program without mistakes does not need them. */
+/** Names of options in other libraries. Loaded only if an option is unknown, so that pages with valid options do not download them. */
 import * as Options from "../Options.ts"
 
-/** Option names used by other libraries, by the names used here. */
+/** Option names used by other libraries, grouped by the name used here. */
 export const called = Options.aliases({
   question: "prompt userMessage userContent newMessage input query task text content goal request",
   "question: { messages }": "message history",

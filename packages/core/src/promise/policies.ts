@@ -53,13 +53,13 @@ export interface PolicyOptions {
   /** Named checks that the policy's steps may refer to, in addition to the run's checks. */
   readonly checks?: Checks | undefined
   /**
-   * Decides how to continue after a round in which answers failed their checks. Default: the policy function is called
-   * again.
+   * Decides how to continue a round in which an answer failed its check. Called when no other step can run. Default:
+   * the policy function is called again.
    */
   readonly revise?: ((context: PromiseContext<Revising>) => RevisionInput | Promise<RevisionInput>) | undefined
   /**
-   * Number of additional rounds that the policy needs. Set it if the policy may exceed the Conductor's default limit.
-   * `Infinity` allows as many rounds as the budget permits.
+   * Number of additional rounds that the policy needs. Set it if the policy may need more rounds than the Conductor
+   * allows by default. `Infinity` allows as many rounds as the budget permits.
    */
   readonly recursion?: number | undefined
 }

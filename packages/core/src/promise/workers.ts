@@ -70,7 +70,7 @@ const shape = {
   maxOutputTokens: Options.whole(1)
 } satisfies Options.ShapeOf<WorkerOptions>
 
-/** Option names used by other libraries, by the names used here. */
+/** Option names used by other libraries, grouped by the name used here. */
 const called = Options.aliases({
   id: "name model agent",
   description: "role goal backstory handoff",

@@ -49,7 +49,7 @@ const placeOf = (value: unknown, field: string): Fork["at"] => {
   if (place !== undefined) return place
   throw invalid(
     field,
-    `${field} must have the form round.step, such as "0.2", "0.2[1]" for an item, or "0.2/0.1" in a nested run.`
+    `${field} must have the form round.step, such as "0.2", "0.2[1]" for an item, or "0.2/0.1" for step 0.1 of the run nested in step 0.2.`
   )
 }
 
