@@ -41,7 +41,7 @@ describe("how views describe records", () => {
       const run = fold(events([started, ...proposed, { ...finished(0, "units", "4320"), origin } as Part]))
       return BlockView.toPlainText(BlockView.final(run, 80)) + JSON.stringify(PlainView.entries(run))
     }
-    assert.match(given("caller"), /supplied by the caller[\s\S]*the caller \(.*supplied by the caller\): 4320/)
+    assert.match(given("caller"), /supplied for the fork[\s\S]*the caller \(.*supplied for the fork\): 4320/)
     assert.match(given("forked-run"), /from the forked run[\s\S]*units \(.*from the forked run\): 4320/)
   })
 
@@ -50,7 +50,7 @@ describe("how views describe records", () => {
     const item = step!
     const items: ReadonlyArray<typeof item> = [item, { ...item, origin: "caller" }, { ...item, state: "failed" }]
     const shown = (some: typeof items) => Records.itemsOf({ ...item, items: some, unfolded: 4 })
-    assert.strictEqual(shown(items), "3 of 4 items, 1 failed, 1 supplied by the caller")
+    assert.strictEqual(shown(items), "3 of 4 items, 1 failed, 1 supplied for the fork")
     assert.strictEqual(shown(items.slice(0, 1)), "1 of 4 items")
   })
 

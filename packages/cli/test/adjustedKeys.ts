@@ -53,7 +53,7 @@ export const adjusts = async (environment: Environment): Promise<void> => {
     [0.5, 0.5, 0.5],
     "the day, the month and all time"
   )
-  expect((await key("audit", "nothing")).errors).toContain("No key has the id nothing")
+  expect((await key("audit", "nothing")).errors).toContain('No key has the id "nothing"')
   expect((await key("audit")).output).toMatch(/-0\.01 +0\.01 +0 +reported twice +ticket-1\n/)
   assert.deepStrictEqual(valuesOf((await key("audit", other.id, "--json")).output), [[]])
   assert.strictEqual(valuesOf((await key("list", "--json")).output)[0][0].spentUsd, 0.5)
@@ -64,7 +64,7 @@ export const adjusts = async (environment: Environment): Promise<void> => {
     return errors
   }
   const reason = ["--reason", "why"]
-  expect(await wrong("nothing", "--by", "1", ...reason)).toContain("No key has the id nothing")
+  expect(await wrong("nothing", "--by", "1", ...reason)).toContain('No key has the id "nothing"')
   expect(await wrong(made.id, ...reason)).toContain("Pass either --by or --to")
   expect(await wrong(made.id, "--by", "1", "--to", "1", ...reason)).toContain("Pass either --by or --to")
   expect(await wrong(made.id, "--by", "1")).toContain("--reason")

@@ -339,7 +339,7 @@ describe.concurrent("divisi workflow", () => {
   it("describes a valid one", async () => {
     const { code, output } = await divisi(["workflow", "check"], { input: `So:\n${completion}` })
     assert.strictEqual(code, 0)
-    assert.match(output, /^Valid: 2 steps, chain, width 1, depth 2\.\n {2}read as: /)
+    assert.match(output, /^Valid: 2 steps, chain, width 1, depth 2\.\n {2}note: /)
   })
 
   it("draws in every format", async () => {

@@ -65,7 +65,7 @@ describe.skipIf(!hasPostgres)("divisi cluster", () => {
     assert.strictEqual((await call("submit", question, "--run-id", "one")).output, "one\n")
     const other = await call("submit", "Another question?", "--run-id", "one")
     assert.deepStrictEqual([other.code, other.output], [2, ""])
-    assert.include(other.errors, `Run one already exists and has a different question: "${question}"`)
+    assert.include(other.errors, `Run "one" already exists and has a different question: "${question}"`)
     assert.match((await call("cancel", "one")).output, /Run one has already ended: answered/)
     const entries = (await call("follow", "one")).output.trim().split("\n")
     assert.include(entries.at(-1), "run-finished")

@@ -60,7 +60,7 @@ describe("divisi eval", () => {
       const regraded = await divisi(["eval", "regrade", "gym"], { cwd })
       expect([regraded.code, regraded.output]).toEqual([
         0,
-        expect.stringContaining("3 answers graded again, 0 verdicts changed")
+        expect.stringContaining("Regraded 3 answers; 0 verdicts changed")
       ])
       const none = await divisi(["eval", "--split", "dev"], { cwd })
       expect([none.code, none.errors]).toEqual([

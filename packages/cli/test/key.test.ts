@@ -79,7 +79,7 @@ describe("divisi key", () => {
         [[id, "--remove", "money"], "Limits are max-cost-per-day, "],
         [[id, "--max-cost", "1", "--remove", "max-cost"], "Pass either --max-cost or --remove max-cost."],
         [[id, "--rights", "admn"], "Did you mean admin?"],
-        [["nobody", "--max-cost", "1"], "No key has the id nobody"]
+        [["nobody", "--max-cost", "1"], 'No key has the id "nobody"']
       ]
       for (const [args, message] of refused) {
         const { code, errors } = await run("change", ...args)
@@ -128,7 +128,7 @@ describe("divisi key", () => {
       const file = path.join(folder, "keys.json")
       const unknown = await divisi(["key", "revoke", "nobody", "--keys", file])
       assert.strictEqual(unknown.code, 2)
-      expect(unknown.errors).toMatch(/^divisi: No key has the id nobody/)
+      expect(unknown.errors).toMatch(/^divisi: No key has the id "nobody"/)
       fs.writeFileSync(file, "{}")
       const foreign = await divisi(["key", "list", "--keys", file])
       assert.strictEqual(foreign.code, 1)

@@ -133,7 +133,7 @@ describe("tasks of a file", () => {
         shots: { count: 2, seed: 0 }
       })
       const regraded = await divisi(["eval", "regrade", "evaluation"], { cwd })
-      expect(regraded.output).toContain("2 answers graded again, 0 verdicts changed")
+      expect(regraded.output).toContain("Regraded 2 answers; 0 verdicts changed")
       const gym = await divisi(["eval", "--shots", "1", "--config", "none"], { cwd })
       expect(gym).toMatchObject({ code: 2, errors: expect.stringContaining("The gym has no solved examples") })
       const box = await divisi([...questions, "--format", "box"], { cwd })

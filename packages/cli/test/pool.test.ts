@@ -58,7 +58,10 @@ describe.concurrent("divisi pool list", () => {
     inFolder(async (cwd) => {
       const { code, output } = await divisi(["pool", "list", "--config", "none"], { cwd, environment: nothing })
       assert.strictEqual(code, 0)
-      assert.match(output, /^There is no config\. Without --pool, the offline gym is used\.\n/)
+      assert.match(
+        output,
+        /^There is no config\. Without --pool, the built-in demo workers \(the offline gym\) are used\.\n/
+      )
       assert.include(output, "No model server responds on this machine")
     }))
 })

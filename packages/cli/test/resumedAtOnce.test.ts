@@ -147,7 +147,7 @@ for (const [name, opening] of Object.entries(places)) {
           for (const { body, status } of differing) {
             if (status === 200) continue
             assert.strictEqual(status, 400, JSON.stringify(body))
-            assert.include(body.error.message, "already has another result")
+            assert.include(body.error.message, "already has a different result")
           }
           assert.strictEqual(calls.length, 4)
 

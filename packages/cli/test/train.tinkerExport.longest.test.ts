@@ -44,7 +44,7 @@ describe("divisi train export of a run at a server", () => {
 
             const trained = yield* run("train", "--recipe", "there", "--iterations", "1", "--out", "run")
             assert.strictEqual(trained.code, 0, trained.errors)
-            assert.match(trained.output, /^toy: training toy with the tinker engine in run, /)
+            assert.match(trained.output, /^toy: trains in run: model toy, engine tinker, /)
             assert.isAtLeast(server.counts().optim_step!, 20)
             const metrics = fs.readFileSync(path.join(cwd, "run/metrics.jsonl"), "utf8").trim().split("\n")
             assert.isTrue(metrics.every((line) => JSON.parse(line).engineCostUsd > 0))

@@ -98,8 +98,8 @@ describe("training on a terminal", () => {
       "reward     0.75   ▃▇",
       "answers    61% right   99% could be read",
       "workflows  1.8 steps   abacus 75%, almanac 25%",
-      "optimiser  entropy 0.555   gradient 0.432   2 of 12 groups alike   rate 0.0003",
-      "cost       $0.25 of $2.00, about $0.20 remaining",
+      "optimiser  entropy 0.555   gradient 0.432   2 of 12 groups with equal rewards   rate 0.0003",
+      "cost       $0.25 of $2.00, about $0.20 still to spend",
       "saved      0 iterations in runs/gym"
     ])
     for (const line of TrainLines.block(fold(run), 40, false)) assert.isAtMost(toText(line).length, 40)
@@ -152,12 +152,12 @@ describe("training in plain lines", () => {
         })
       ]),
       [
-        "gym: training llama 0.6M with the jax engine in runs/gym, 2 workers, 24 iterations",
+        "gym: trains in runs/gym: model llama 0.6M, engine jax, 2 workers, 24 iterations",
         "1/24 warm start  loss 2  gradient 0.432  9.5 s left in this phase",
         "11/24 warm start  loss 2  gradient 0.432  4.5 s left in this phase",
         "20/24 warm start  loss 2  gradient 0.432",
-        "21/24 learn  reward 0.25  correct 61%  parsed 99%  steps 1.8  abacus 75%, almanac 25%  entropy 0.555  gradient 0.432  2 of 12 groups alike  $0.10 of $2.00, about $0.30 remaining  4 min 30 s left",
-        "22/24 learn  reward 0.75  correct 61%  parsed 99%  steps 1.8  abacus 75%, almanac 25%  entropy 0.555  gradient 0.432  2 of 12 groups alike  $0.20 of $2.00, about $0.20 remaining  3 min 00 s left",
+        "21/24 learn  reward 0.25  correct 61%  parsed 99%  steps 1.8  abacus 75%, almanac 25%  entropy 0.555  gradient 0.432  2 of 12 groups with equal rewards  $0.10 of $2.00, about $0.30 still to spend  4 min 30 s left",
+        "22/24 learn  reward 0.75  correct 61%  parsed 99%  steps 1.8  abacus 75%, almanac 25%  entropy 0.555  gradient 0.432  2 of 12 groups with equal rewards  $0.20 of $2.00, about $0.20 still to spend  3 min 00 s left",
         "Stopped at the cost limit of $2.00 after 22 of 24 iterations.",
         "Resume with `divisi train resume runs/gym --max-cost <more>`. Write a report with `divisi train report runs/gym`."
       ]

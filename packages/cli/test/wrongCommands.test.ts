@@ -122,7 +122,7 @@ describe("a command for a stored run", () => {
   const rows: ReadonlyArray<readonly [command: string, message: string]> = [
     ["runs fork gym --at 0.0 --worker nobody --journal j.sqlite", '--worker: unknown worker "nobody". Use one of '],
     ["runs fork gym --at 0.0 --worker abakus --journal j.sqlite", "Did you mean abacus?"],
-    ["runs fork gym --at 1.0 --journal j.sqlite", "has no step 0 in round 1; it has round 0."],
+    ["runs fork gym --at 1.0 --journal j.sqlite", "has no step 0 in round 1; it has only round 0."],
     ["runs fork refused --at 0.0 --journal j.sqlite", "has no step 0 in round 0; this round has no steps."],
     ["run 2+2 --config parrots.config.mjs --pool parrot:nope", "Workers: parrot:large, parrot:small."],
     ["run 2+2 --config servers.config.mjs", "did you mean mcpServers.a.command?"],

@@ -237,9 +237,13 @@ export interface OneOf<Word extends string> extends Check {
   readonly words: ReadonlyArray<Word>
 }
 
+/** Joins alternatives: `"a", "b" or "c"`. */
+const alternatives = (words: ReadonlyArray<string>): string =>
+  [words.slice(0, -1).join(", "), ...words.slice(-1)].filter((part) => part !== "").join(" or ")
+
 /** Returns a check that accepts any of the given strings. */
 export const oneOf = <const Words extends ReadonlyArray<string>>(...words: Words): OneOf<Words[number]> => {
-  const check = expects(words.map((word) => `"${word}"`).join(" or "), (value) => words.includes(value as string))
+  const check = expects(alternatives(words.map((word) => `"${word}"`)), (value) => words.includes(value as string))
   return Object.assign(check, { words })
 }
 
@@ -365,10 +369,7 @@ const problemOfEach = (value: unknown, { each, kind }: Each, path: string): stri
   return undefined
 }
 
-const namesOf = ({ of }: Variants): string =>
-  Object.keys(of)
-    .map((name) => `"${name}"`)
-    .join(" or ")
+const namesOf = ({ of }: Variants): string => alternatives(Object.keys(of).map((name) => `"${name}"`))
 
 const problemOfVariant = (value: Readonly<Record<string, unknown>>, { by, of }: Variants, path: string) => {
   const names = oneOf(...Object.keys(of))

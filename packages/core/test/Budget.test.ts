@@ -202,7 +202,7 @@ describe("Budget", () => {
       const error = yield* Effect.flip(ledger.reserve({ costUsd: 0, tokens: 101 }))
       assert.strictEqual(
         error.message,
-        "The next call could exceed the token limit of 100 tokens: it needs up to 101 tokens (0 tokens spent). Raise the limit, or lower --max-output-tokens (worker.maxOutputTokens)."
+        "The next call could exceed the token limit of 100 tokens: it needs up to 101 tokens (0 tokens spent). Raise the limit, or lower --max-output-tokens (in code or a config: worker.maxOutputTokens)."
       )
     })
   )

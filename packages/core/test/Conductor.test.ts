@@ -320,7 +320,7 @@ describe("what can go wrong", () => {
       const policy = Policy.fixed("bad", () => ({ steps: [{ worker: 0, subtask: "x", access: [0] }] }))
       const { result } = yield* run({ workers: [worker("a")], policy })
       assert.strictEqual(result.ending, "failed")
-      assert.include(result.detail, "Policy bad produced no valid plan: Step 0: access list contains step 0")
+      assert.include(result.detail, 'Policy "bad" produced no valid plan: Step 0: access list contains step 0')
     })
   )
 
@@ -333,7 +333,7 @@ describe("what can go wrong", () => {
       const { result } = yield* run({ workers: [worker("a")], policy })
       assert.strictEqual(result.ending, "failed")
       assert.strictEqual((result.error as Policy.PolicyError).cause, boom)
-      assert.strictEqual(result.detail, "Policy bad produced no valid plan: its propose function failed: boom")
+      assert.strictEqual(result.detail, 'Policy "bad" produced no valid plan: its propose function failed: boom')
       const throwing = worker("a", () => {
         throw boom
       })

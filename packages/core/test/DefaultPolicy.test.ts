@@ -58,7 +58,7 @@ describe("a pool without a policy", () => {
       assert.strictEqual(transcript.policy, "large")
       assert.strictEqual(
         transcript.reason,
-        "No policy was given, so the strongest language model plans: large is the most expensive of the available workers, and no published results cover all of them."
+        "No policy was given, so the strongest language model plans: large is chosen as the most expensive available worker, because no published results cover all of them."
       )
       const unknown = yield* run(chat("first", 'answer = "1"'), chat("second", "2"))
       assert.include(unknown.transcript.reason, "first is the first of the available workers")

@@ -174,7 +174,7 @@ describe("LanguagePolicy", () => {
       assert.strictEqual(requests.length, 2)
       assert.match(
         error.message,
-        /^Policy conductor produced no valid plan: conductor wrote no readable plan in 2 attempts\. ./
+        /^Policy "conductor" produced no valid plan: conductor wrote no readable plan in 2 attempts\. ./
       )
     })
   )

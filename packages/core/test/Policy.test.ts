@@ -106,7 +106,7 @@ describe("baselines", () => {
       const byId = yield* Effect.flip(propose(Baselines.single("w9")))
       assert.strictEqual(
         byId.message,
-        'Policy single:w9 produced no valid plan: worker "w9" is not in the pool: w0, w1, w2.'
+        'Policy "single:w9" produced no valid plan: worker "w9" is not in the pool: w0, w1, w2.'
       )
       const byOrdinal = yield* Effect.flip(propose(Baselines.bestOf({ judge: 3 })))
       assert.include(byOrdinal.message, "worker 3 does not exist; the pool has 3 workers, numbered from 0.")

@@ -92,7 +92,7 @@ describe("The first day of a pool", () => {
     Effect.gen(function* () {
       const { notes, result } = yield* run(poolOf(priced("small", 1), priced("large", 10)))
       assert.deepStrictEqual([result.answer, result.spend.calls], ["large", 1])
-      assert.include(notes[0], "large is the most expensive")
+      assert.include(notes[0], "large is chosen as the most expensive")
     })
   )
 

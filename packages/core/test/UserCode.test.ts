@@ -123,7 +123,7 @@ describe("a policy's function", () => {
   for (const [value, words] of given) {
     it(`that gives ${JSON.stringify(value)} is told what is missing`, async () => {
       const result = await ask(() => "42", { policy: promise.policy("mine", () => value as promise.Workflow) })
-      assert.strictEqual(result.detail, `Policy mine produced no valid plan: ${words}`)
+      assert.strictEqual(result.detail, `Policy "mine" produced no valid plan: ${words}`)
     })
   }
 
@@ -133,7 +133,7 @@ describe("a policy's function", () => {
         throw hostile
       })
     })
-    assert.strictEqual(result.detail, "Policy mine produced no valid plan: something that cannot be shown")
+    assert.strictEqual(result.detail, 'Policy "mine" produced no valid plan: something that cannot be shown')
   })
 })
 

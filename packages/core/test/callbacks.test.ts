@@ -112,7 +112,7 @@ const places: Readonly<Record<string, readonly [options: (callback: Callback) =>
   ],
   "propose of a policy": [
     (propose) => ({ policy: { name: "p", propose } }),
-    /^failed: .*Policy p produced no valid plan: its propose function failed: boom/
+    /^failed: .*Policy "p" produced no valid plan: its propose function failed: boom/
   ],
   "propose of a policy with a fallback": [
     (propose) => ({ policy: promise.withFallback({ name: "p", propose: propose as never }, promise.single(0)) }),
@@ -271,7 +271,7 @@ describe("a plan whose getters throw", () => {
   it("is an invalid plan, for which a fallback plans", async () => {
     const result = await run({ policy: throwing })
     assert.strictEqual(result.ending, "failed")
-    assert.match(result.transcript.detail ?? "", /Policy p produced no valid plan: its propose function failed: boom/)
+    assert.match(result.transcript.detail ?? "", /Policy "p" produced no valid plan: its propose function failed: boom/)
     const other = await run({ policy: promise.withFallback(throwing, promise.single(0)) })
     assert.strictEqual(other.answer, "42")
   })

@@ -173,7 +173,7 @@ describe("tools of a run with a journal", () => {
       const again = yield* going({ "0.1.0.0": "5" })
       assert.strictEqual(again.answer, "5")
       const other = yield* going({ "0.1.0.0": "6" })
-      assert.include(other.detail, 'Call "0.1.0.0" already has another result.')
+      assert.include(other.detail, 'Call "0.1.0.0" already has a different result.')
       assert.strictEqual(b.asked.length, 2)
     })
   )

@@ -135,7 +135,7 @@ describe("unknown keys", () => {
     expect(await ending({ steps: [step], answr: "majority" })).toMatch(/no "answr"; did you mean "answer"\?/u)
     expect(await ending({ steps: [{ ...step, gives: { shape: "a" } }] })).toMatch(/the run has no shapes\.$/u)
     expect(await ending({ steps: [{ ...step, settings: { reasoning: "high" } }] })).toMatch(
-      /"settings.reasoning" must be an object with "type": "effort" or "budget" or "off", not "high"/u
+      /"settings.reasoning" must be an object with "type": "effort", "budget" or "off", not "high"/u
     )
     expect(await ending({ steps: [step], answer: "majority", isLast: true, notes: ["by habit"] })).toMatch(/^answered/u)
     expect(await ending({ steps: [step] })).toMatch(/^answered/u)

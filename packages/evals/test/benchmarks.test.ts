@@ -245,7 +245,7 @@ describe("files that are not as they should be", () => {
         tasks.map(({ id }) => id),
         ["a", "a-2", "b"]
       )
-      assert.deepStrictEqual(notices, ["1 question in the files more than once and counted each time: a."])
+      assert.deepStrictEqual(notices, ["1 question appears more than once and is counted each time: a."])
     })
   )
 
@@ -317,7 +317,7 @@ describe("files that are not as they should be", () => {
       const row = { "Record ID": "rec", Question: "?", "Correct Answer": "right", "Incorrect Answer 1": "right " }
       const file = write("gpqa.jsonl", lines({ ...row, "Incorrect Answer 2": "two", "Incorrect Answer 3": "three" }))
       const { notices } = yield* Benchmark.load(GpqaDiamond.make(), { files: [file] })
-      assert.deepStrictEqual(notices, ["In 1 question two options are equal: gpqa-diamond/rec."])
+      assert.deepStrictEqual(notices, ["In 1 question, two options are equal: gpqa-diamond/rec."])
       const prompts = write("rlpr.jsonl", lines({ prompt: [null], reward_model: { ground_truth: "1" } }))
       assert.match(
         yield* refusal(Rlpr.make({ split: "all" }), { files: [prompts] }),

@@ -94,11 +94,11 @@ describe("implausible rows", () => {
       ])
       assert.lengthOf(tasks, 5)
       assert.deepStrictEqual(notices, [
-        "1 question in the files more than once and counted each time: a.",
-        "1 question in the files more than once with different answers: c.",
+        "1 question appears more than once and is counted each time: a.",
+        "1 question appears more than once, with different answers: c.",
         "Different questions have the same id, and each is counted: c.",
-        'In 1 question the field "costs" is not used: a.',
-        'In 1 question the field "sytem" is not used (did you mean "system"?): b.'
+        'In 1 question, the unknown field "costs" is ignored: a.',
+        'In 1 question, the unknown field "sytem" is ignored (did you mean "system"?): b.'
       ])
     })
   )
@@ -118,7 +118,7 @@ describe("answers in words", () => {
   it.effect("are reported for a grader of mathematics, before any call", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual((yield* load(rows, { grader: "math" })).notices, [
-        'In 2 questions the answer is in words, which this grader compares only as text (for answers in words, use the grader "text"): a, f.'
+        'In 2 questions, the answer is in words, which this grader compares only as text (for answers in words, use the grader "text"): a, f.'
       ])
       assert.deepStrictEqual((yield* load(rows)).notices, [])
     })

@@ -150,11 +150,11 @@ const diagnoseWith = (folder: string, gpu: Backend.Gpu) =>
       gpu === "none"
         ? "no GPU was requested"
         : notice !== undefined
-          ? "the requested backend does not start"
+          ? "the requested backend does not work"
           : backend === "processor"
-            ? "no other backend starts on this machine"
+            ? "no other backend works on this machine"
             : gpu === "auto"
-              ? "it is the fastest backend that starts on this machine"
+              ? "it is the fastest backend that works on this machine"
               : "it was requested"
     return {
       backend,

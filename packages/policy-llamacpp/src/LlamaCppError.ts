@@ -67,7 +67,7 @@ const describe = (reason: LlamaCppErrorReason): string => {
     case "Reference":
       return `${reason.detail}. Use the path of a .gguf file, hf:owner/repository/file.gguf, an https URL, or a name from \`divisi models list\`.`
     case "Missing":
-      return "does not exist. Check the path, or use a name from `divisi models list`."
+      return "does not exist on this machine. Check the path, or download a model from `divisi models list`."
     case "Damaged":
       return `the GGUF file is incomplete or damaged: ${reason.detail}. Download or create it again.`
     case "Format":

@@ -54,7 +54,7 @@ describe("bad input", () => {
       const missing = path.join(folder, "missing.gguf")
       assert.strictEqual(
         (yield* failure({ source: missing })).message,
-        `${missing} does not exist. Check the path, or use a name from \`divisi models list\`.`
+        `${missing} does not exist on this machine. Check the path, or download a model from \`divisi models list\`.`
       )
       fs.writeFileSync(path.join(folder, "page.gguf"), "<html>Not here</html>")
       assert.match(

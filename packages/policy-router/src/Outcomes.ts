@@ -212,7 +212,9 @@ export const read = (
     }
     if (questions.length === 0) {
       return yield* Effect.fail(
-        lines.length === 0 ? `${file} contains no outcomes.` : `${file} contains no usable outcomes.`
+        lines.length === 0
+          ? `${file} contains no outcomes.`
+          : `${file} contains no usable outcomes. Each line must have the form {"question":"…","scores":{"worker":1}}.`
       )
     }
     return merged(questions)

@@ -170,7 +170,7 @@ const isText = (value: unknown): value is string => typeof value === "string"
 
 /** Describes a refused connection. */
 const refusedAt = (address: string, port: number): Disconnected => {
-  const detail = `no server listens at ${address.includes(":") ? `[${address}]` : address}:${port}`
+  const detail = `no server is listening on ${address.includes(":") ? `[${address}]` : address}:${port}`
   if (!isThisMachine(address)) return { detail }
   const start = starts[port]
   return { detail, remedy: start === undefined ? "start the server" : `start it with "${start}"` }

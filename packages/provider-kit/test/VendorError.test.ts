@@ -84,7 +84,7 @@ describe("fromConnection", () => {
   it("says how a server of this machine is started, where none listens", () => {
     const started = {
       _tag: "Network",
-      detail: "no server listens at 127.0.0.1:11434",
+      detail: "no server is listening on 127.0.0.1:11434",
       remedy: 'start it with "ollama serve"'
     }
     assert.deepStrictEqual<unknown>(reasonOf(refused("127.0.0.1", 11_434)), started)
@@ -92,13 +92,13 @@ describe("fromConnection", () => {
     assert.deepStrictEqual<unknown>(reasonOf(Object.assign(both, { code: "ECONNREFUSED" })), started)
     assert.deepStrictEqual<unknown>(reasonOf(refused("::1", 1_234)), {
       _tag: "Network",
-      detail: "no server listens at [::1]:1234",
+      detail: "no server is listening on [::1]:1234",
       remedy: 'start it with "lms server start"'
     })
     assert.deepInclude(reasonOf(refused("127.0.0.1", 9_999)), { remedy: "start the server" })
     assert.deepStrictEqual<unknown>(reasonOf(refused("10.0.0.7", 11_434)), {
       _tag: "Network",
-      detail: "no server listens at 10.0.0.7:11434"
+      detail: "no server is listening on 10.0.0.7:11434"
     })
   })
 

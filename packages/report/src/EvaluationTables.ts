@@ -149,7 +149,7 @@ const verdictOf = (one: EqualBudget, place: string): string => {
   if (questions === 0) return `${policy} is not decidable${place}: it and ${worker} answered no question in common.`
   if (isMore) {
     const needed = Math.ceil(paid - tolerance)
-    return `${policy} is not decidable${place} at equal tokens: its tokens pay for ${answersOf(paid)} answers by ${worker} per question, but the evaluation has only ${answersOf(votes)}. Add --samples ${needed}, or --baselines self-consistency:${needed}@${worker}.`
+    return `${policy} cannot be compared${place} at equal tokens: for its tokens, ${worker} could give ${answersOf(paid)} answers per question, but the evaluation has only ${answersOf(votes)}. Run divisi eval with --samples ${needed}, or with --baselines self-consistency:${needed}@${worker}.`
   }
   if (isFewer && (high ?? 1) < margin) {
     const tokens = count(one.workerTokens && votes * one.workerTokens)

@@ -130,11 +130,11 @@ describe("EvaluationTables", () => {
     )
     assert.match(
       sentence({ votes: 1, paid: 2.44 })!,
-      /its tokens pay for 2\.4 answers by a per question, but the evaluation has only 1\. Add --samples 3, or --baselines self-consistency:3@a/
+      /for its tokens, a could give 2\.4 answers per question, but the evaluation has only 1\. Run divisi eval with --samples 3, or with --baselines self-consistency:3@a/
     )
     assert.match(
       sentence({ votes: 3 })!,
-      /its tokens pay for 5 answers by a per question, but the evaluation has only 3\. Add --samples 5/
+      /for its tokens, a could give 5 answers per question, but the evaluation has only 3\. Run divisi eval with --samples 5/
     )
     assert.strictEqual(
       sentence({}),

@@ -121,7 +121,7 @@ export const make = Effect.fnUntraced(function* (
   yield* Effect.mapError(Tables.checked("NodeServer.make", options, table), unusable)
   const { host = "127.0.0.1", maxConnections = 10_000, port = 8080, requestMillis = 120_000 } = options
   if (options.authenticate === undefined && !isThisMachine(host)) {
-    const detail = `Refusing to listen on ${host} without API keys. Create a key with divisi key make <name>, or omit the host to listen on this machine only.`
+    const detail = `Refusing to listen on ${host} without API keys. Create a key with \`divisi key make <name>\`, or omit --host to listen on this machine only.`
     return yield* new ListenError({ detail })
   }
   const { content = "full" } = options

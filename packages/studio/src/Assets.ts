@@ -50,7 +50,7 @@ export const securityHeaders: Readonly<Record<string, string>> = {
 /** Raised if the app has not been built. In a checkout, build it with `pnpm --filter @divisi/studio build`. */
 export class NotBuilt extends Error {
   constructor(folder: string) {
-    super(`The files of the studio are missing in ${folder}. Build them: pnpm --filter @divisi/studio build.`)
+    super(`The studio's files are missing from ${folder}. Build them with: pnpm --filter @divisi/studio build.`)
     this.name = "NotBuilt"
   }
 }

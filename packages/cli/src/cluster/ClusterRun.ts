@@ -106,7 +106,7 @@ export const submit = (input: SubmitInput): Effect.Effect<void, Failure> =>
       const known = Option.isNone(input.runId) ? undefined : yield* Database.orFail(runs.journal.find(id))
       if (known !== undefined && known.question !== input.question) {
         return yield* usage(
-          `Run ${id} already exists and has a different question: "${cut(oneLine(known.question), 60)}". Choose another --run-id.`
+          `Run "${id}" already exists and has a different question: "${cut(oneLine(known.question), 60)}". Choose another --run-id.`
         )
       }
       yield* runs.submit(id, input.question, { startAt: Option.getOrUndefined(input.at) })

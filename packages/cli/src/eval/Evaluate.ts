@@ -299,12 +299,12 @@ const tooManyMissing = (
   { report: { cells }, samples: all }: Measured,
   { maxMissing, offline, retryMissing }: EvalInput
 ): string | undefined => {
-  // Offline, samples that were not recorded are expected to be missing.
-  if (Option.isSome(offline)) return undefined
   const missing = cells.reduce((sum, { score }) => sum + score.missing, 0)
   const samples = cells.reduce((sum, { score }) => sum + score.samples, missing)
+  // Offline, some samples that were not recorded are expected to be missing, but not all.
+  if (Option.isSome(offline) && missing < samples) return undefined
   const problem = NotMeasured.problem(missing, samples, maxMissing, all)
-  if (problem === undefined) return undefined
+  if (problem === undefined || Option.isSome(offline)) return problem
   const remedy = retryMissing ? "To measure them, run the same command again." : "To measure them, use --retry-missing."
   return `${problem} ${remedy}`
 }

@@ -24,10 +24,19 @@ const suiteOf = (input: RegradeInput, sandbox: Sandbox.Sandbox, record: Benchmar
   })
 
 const nameOf = ({ correct, missing, rung }: Sample): string =>
-  missing === undefined ? `${correct === true ? "right" : "wrong"} (${rung})` : `missing (${missing.cause})`
+  missing === undefined ? `${correct === true ? "correct" : "wrong"} (by ${rung})` : `missing (${missing.cause})`
 
-const textOf = ({ after, before }: Regrading.Change): string =>
-  `${before.task}, ${before.policy}, answer ${before.epoch + 1}: ${nameOf(before)} is now ${nameOf(after)}`
+/** Whether the verdict changed, and not just the method that led to it. */
+const isOtherVerdict = ({ after, before }: Regrading.Change): boolean =>
+  after.correct !== before.correct ||
+  after.score !== before.score ||
+  (after.missing === undefined) !== (before.missing === undefined)
+
+const textOf = (change: Regrading.Change): string => {
+  const { after, before } = change
+  const now = isOtherVerdict(change) ? "now" : "still"
+  return `${before.task}, ${before.policy}, answer ${before.epoch + 1}: ${nameOf(before)}, ${now} ${nameOf(after)}`
+}
 
 const jsonOf = ({ after, before }: Regrading.Change): string => {
   const { benchmark, epoch, policy, task } = after
@@ -48,7 +57,7 @@ const regradeAll = Effect.fnUntraced(function* (input: RegradeInput): Effect.fn.
   )
   yield* Outputs.write(folder, report, samples, suites)
   const lines = changes.map(input.json ? jsonOf : textOf)
-  const summary = `Regraded ${Format.count(graded, "answer")}; ${Format.count(changes.length, "verdict")} changed`
+  const summary = `Regraded ${Format.count(graded, "answer")}; ${Format.count(changes.filter(isOtherVerdict).length, "verdict")} changed`
   const output = input.json
     ? lines
     : [...lines, ...(lines.length === 0 ? [] : [""]), summary, "", ReportText.text(report, stdout.columns)]

@@ -68,7 +68,7 @@ const recordsText = (): string => {
     "Until a table is learned, routing uses the published results below if they cover all workers in the pool, and prices otherwise:",
     "",
     rows([
-      ["record", "worker", "correct %", "±"],
+      ["source", "worker", "correct %", "±"],
       ...known.flatMap(({ record, standings }) =>
         standings.map(({ error, mean, worker }) => [
           record.name,
@@ -91,7 +91,7 @@ const show = (input: LearnInput, promoted: Learned.Promoted | undefined): Effect
     const picture = Option.getOrUndefined(input.picture)
     if (promoted === undefined) {
       if (picture !== undefined) return yield* usage("No table is in use, so there is nothing to draw.")
-      stdout.write(input.json ? "null\n" : `No table is in use yet. ${recordsText()}\n`)
+      stdout.write(input.json ? "null\n" : `No learned routing table is in use yet. ${recordsText()}\n`)
       return
     }
     const { at, table, why } = promoted

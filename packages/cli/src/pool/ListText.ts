@@ -50,8 +50,10 @@ const modelsOf = ({ models }: Listing): string =>
       )
 
 const configOf = ({ config: { file, policy, workers } }: Listing): string => {
-  if (file === undefined) return "There is no config. Without --pool, the offline gym is used."
-  if (workers.length === 0) return `${file} has no pool. Without --pool, the offline gym is used.`
+  if (file === undefined)
+    return "There is no config. Without --pool, the built-in demo workers (the offline gym) are used."
+  if (workers.length === 0)
+    return `${file} has no pool. Without --pool, the built-in demo workers (the offline gym) are used.`
   const rows = workers.map(({ description = "", id, pricing }) => [id, price(pricing), description])
   const plan = policy === undefined ? "" : `\nPolicy: ${policy}`
   return `${table([[`worker of ${file}`, "in / out per million", ""], ...rows], toLeft)}${plan}`

@@ -34,7 +34,7 @@ const questionsOf = (input: RecordInput) =>
     const { least } = HeldOut
     if (heldOut < least || tasks.length - heldOut < least) {
       return yield* usage(
-        `${input.questions} has ${Format.count(tasks.length, "question")}: ${tasks.length - heldOut} for training, and ${heldOut} held out for the verdict. Each part needs at least ${least}. For a reliable verdict, use 200 or more questions.`
+        `${input.questions} has ${Format.count(tasks.length, "question")}: ${tasks.length - heldOut} for training, and ${heldOut} held out for evaluation. Each part needs at least ${least}. For reliable results, use 200 or more questions.`
       )
     }
     return tasks

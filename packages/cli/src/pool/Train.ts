@@ -161,7 +161,7 @@ export const train = (input: TrainPoolInput): Effect.Effect<void, Failure> =>
         : `It chooses ${chosen.map(({ questions, worker }) => `${worker} (${questions})`).join(", ")}.`
     stdout.write(
       `${[
-        clean(`Trained on ${examples.length} questions; ${heldOut} others are held out for the verdict. ${choice}`),
+        clean(`Trained on ${examples.length} questions; ${heldOut} others are held out for evaluation. ${choice}`),
         clean(
           `Stored in ${file}. Use it with --policy ${quoted(`head:${file}`)}. Next: divisi pool verdict ${quoted(folder)}`
         )

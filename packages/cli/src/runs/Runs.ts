@@ -214,7 +214,7 @@ export const fork = (input: ForkInput): Effect.Effect<void, Failure> =>
   )
 
 const deleted = (runs: ReadonlyArray<string>, json: boolean): void =>
-  print(json ? JSON.stringify(runs) : runs.length === 0 ? "No run was deleted." : `Deleted: ${runs.join(", ")}`)
+  print(json ? JSON.stringify(runs) : runs.length === 0 ? "No runs were deleted." : `Deleted: ${runs.join(", ")}`)
 
 /** Deletes runs by id or by age, or the oldest runs until a size limit holds. */
 export const remove = (input: DeleteInput): Effect.Effect<void, Failure> =>

@@ -18,7 +18,7 @@ const ago = (millis: number): string => {
 }
 
 /** A journal does not store the flags of a run, and a resumed call must equal the recorded one. */
-const otherFlags = "\nRepeat the flags that it was started with, such as --policy or --max-output-tokens."
+const otherFlags = "\nRepeat the flags that the run was started with, such as --policy or --max-output-tokens."
 
 /** Returns the flag of `divisi runs resume` that responds to a pending call. */
 const response = ({ call, for: what, id }: RunEvent.WaitingCall): string => {
@@ -36,10 +36,10 @@ export const state = (
   const resume = `${[command, ...new Set(pending.map(response))].join(" ")}${otherFlags}`
   const { owner, waitsFor = [] } = run
   const state = Journal.stateOf(run)
-  if (state === "waiting") return `waiting for ${waitsFor.join(", ")}: ${resume}`
-  if (state === "stopped") return `stopped: ${resume}`
+  if (state === "waiting") return `waiting for ${waitsFor.join(", ")}. Resume it with: ${resume}`
+  if (state === "stopped") return `stopped. Resume it with: ${resume}`
   if (state === "damaged") return `damaged: ${run.damaged}`
-  if (state === "failed" || state === "budget") return `${state}: ${resume}`
+  if (state === "failed" || state === "budget") return `${state}. Resume it with: ${resume}`
   return state === "running" ? `running in ${owner}` : state
 }
 
@@ -62,7 +62,7 @@ export const list = (runs: ReadonlyArray<Journal.Summary>, now: number, count: n
   const rows = runs.map((run) => [
     run.run,
     Journal.stateOf(run),
-    ago(now - run.changedAt),
+    `${ago(now - run.changedAt)} ago`,
     costOf(run),
     `${run.calls}`,
     cut(oneLine(run.damaged === undefined ? run.question : `(${run.damaged})`), questionWidth),

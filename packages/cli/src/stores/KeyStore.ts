@@ -18,7 +18,7 @@ export const unknown = (id: string, place: Hint.Place, keys: ReadonlyArray<Store
     named.length === 0
       ? `List keys with: ${Hint.command("divisi key list", place)}`
       : `Use the id of the key with this name: ${named.join(" or ")}.`
-  return usage(`No key has the id ${oneLine(id)}. ${hint}`)
+  return usage(`No key has the id "${oneLine(id)}". ${hint}`)
 }
 
 /** A key store whose content may change at any time. */

@@ -143,7 +143,7 @@ export const resolve = Effect.fnUntraced(function* (
   pool: WorkerPool.WorkerPool
 ): Effect.fn.Return<Check.Checks | undefined, Failure> {
   const given = [
-    ...Object.entries(config.checks ?? {}).map(([name, check]) => ["The config's check", name, check] as const),
+    ...Object.entries(config.checks ?? {}).map(([name, check]) => ["config", name, check] as const),
     ...flags.map((flag) => ["--check", ...parted(flag)] as const)
   ]
   const names = flags.map((flag) => parted(flag)[0])
@@ -154,9 +154,16 @@ export const resolve = Effect.fnUntraced(function* (
   for (const [whose, name, check] of given) {
     if (!namePattern.test(name)) {
       const form = whose === "--check" ? ", as in --check 'tests=command:npm test'" : ""
-      return yield* usage(`${whose}: "${name}" is not a valid check name. Names start with a letter${form}.`)
+      return yield* usage(
+        `${whose === "config" ? "checks" : whose}: "${name}" is not a valid check name. Names start with a letter${form}.`
+      )
     }
-    checks.set(name, typeof check === "string" ? yield* named(`${whose} ${name}`, pool, check) : check)
+    checks.set(
+      name,
+      typeof check === "string"
+        ? yield* named(whose === "config" ? `Check "${name}" in the config` : `${whose} ${name}`, pool, check)
+        : check
+    )
   }
   return checks.size === 0 ? undefined : Object.fromEntries(checks)
 })

@@ -44,6 +44,8 @@ export const known = [
   "router:half",
   "router:within-2",
   "learned",
+  "learned:half",
+  "learned:within-2",
   "head",
   "head:<file>",
   "oracle",

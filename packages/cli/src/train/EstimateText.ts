@@ -67,7 +67,7 @@ export const lines = (
   ...costLines(estimate, isPlay),
   ...stopLines(settings, estimate, isPlay),
   `time       ${timeText(estimate)}`,
-  `rollouts   ${range(estimate.rollouts, round)}`,
+  `rollouts   ${range(estimate.rollouts, estimate.rollouts.low === estimate.rollouts.high ? Format.integer : round)}`,
   `calls      ${range(estimate.calls, round)}`,
   `tokens     workers: ${range(estimate.workerTokens.input, round)} in, ${range(estimate.workerTokens.output, round)} out`,
   `           engine: ${range(estimate.engineTokens.sampled, round)} sampled, ${range(estimate.engineTokens.trained, round)} trained on`,

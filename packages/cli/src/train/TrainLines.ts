@@ -24,7 +24,7 @@ const workersText = (metrics: Metrics.GrpoMetrics): string =>
     .join(", ")
 
 const lessonless = ({ groups, zeroVariance }: Metrics.GrpoMetrics): string =>
-  `${zeroVariance} of ${groups} groups alike`
+  `${zeroVariance} of ${groups} groups with equal rewards`
 
 const gradient = ({ gradientNorm }: Metrics.Metrics): ReadonlyArray<string> =>
   gradientNorm === undefined ? [] : [`gradient ${number(gradientNorm)}`]
@@ -52,7 +52,7 @@ const costText = (view: TrainView): string => {
   const rest = left(view)?.costUsd ?? 0
   const cost = (usd: number) => Format.cost(usd, isPlay(view))
   const so = `${cost(view.costUsd)}${limit === undefined ? "" : ` of ${cost(limit)}`}`
-  return rest === 0 ? so : `${so}, about ${cost(rest)} remaining`
+  return rest === 0 ? so : `${so}, about ${cost(rest)} still to spend`
 }
 
 /** Returns a warning if all plans have the same shape, regardless of the question. */
@@ -173,7 +173,7 @@ export const plain = (view: TrainView, event: TrainingEvent.TrainingEvent): Read
       const { engine, pool } = event.config
       const from = event.iteration === 0 ? "" : `, from iteration ${event.iteration}`
       return [
-        `${clean(event.config.name)}: training ${engine.model} with the ${engine.name} engine in ${clean(event.folder)}, ${Format.count(pool.length, "worker")}, ${Format.count(event.iterations, "iteration")}${from}`
+        `${clean(event.config.name)}: trains in ${clean(event.folder)}: model ${engine.model}, engine ${engine.name}, ${Format.count(pool.length, "worker")}, ${Format.count(event.iterations, "iteration")}${from}`
       ]
     }
     case "iteration-finished":

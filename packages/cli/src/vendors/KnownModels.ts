@@ -31,12 +31,12 @@ const families: ReadonlyArray<Family> = [
   {
     vendor: "openai",
     models: /^(?:gpt-[\d.]+.*pro|o\d-pro)/,
-    description: "The hardest questions of mathematics, science and logic; slow and expensive."
+    description: "The hardest questions in mathematics, science and logic; slow and expensive."
   },
   {
     vendor: "openai",
     models: /^(?:gpt-[5-9]|o\d)/,
-    description: "Strong at most things: mathematics, science, logic, code, planning, any knowledge."
+    description: "Strong at most things: mathematics, science, logic, code, planning, general knowledge."
   },
   {
     vendor: "openai",
@@ -71,7 +71,7 @@ const families: ReadonlyArray<Family> = [
   {
     vendor: "google",
     models: /^gemini/,
-    description: "Strong at long documents, science, mathematics, many languages, any knowledge."
+    description: "Strong at long documents, science, mathematics, many languages, general knowledge."
   },
   { models: /coder|codestral|code/, description: "Programming: writes and fixes code." },
   { models: /math|numina/, description: "Mathematics: calculates and proves, step by step." },

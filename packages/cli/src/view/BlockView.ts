@@ -252,7 +252,13 @@ const roundTitle = (
 ): Line => [
   span(round === 0 ? "Plan" : `Round ${round + 1}`, "bold"),
   span(` by ${oneLine(policy)}: `),
-  span(confirmed ? "the answer is accepted" : isOwn === true ? Records.ownAnswer : Records.shapeOf(workflow))
+  span(
+    confirmed
+      ? "no further steps: the previous answer is accepted"
+      : isOwn === true
+        ? Records.ownAnswer
+        : Records.shapeOf(workflow)
+  )
 ]
 
 const roundLines = (

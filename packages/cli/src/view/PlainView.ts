@@ -37,11 +37,18 @@ const seesOf = ({ access, earlier = [] }: Workflow.Step): string => {
   return access.length === 0 ? `sees ${before}` : `${sees(access)} and ${before}`
 }
 
+const onFailure: { readonly [Reaction in NonNullable<Workflow.Step["check"]>["onFailure"]]: string } = {
+  revise: "new plan",
+  next: "next worker",
+  again: "same worker again",
+  continue: "continue"
+}
+
 const checkOf = ({ check }: Workflow.Step): ReadonlyArray<string> =>
   check === undefined
     ? []
     : [
-        `checked by ${oneLine(typeof check.by === "string" ? `"${check.by}"` : `worker ${check.by}`)} (on failure: ${check.onFailure})`
+        `checked by ${oneLine(typeof check.by === "string" ? `"${check.by}"` : `worker ${check.by}`)} (on failure: ${onFailure[check.onFailure]})`
       ]
 
 const paidFacts = ({ costUsd, usage }: Paid, isPlay: boolean): ReadonlyArray<string> => [
@@ -208,8 +215,7 @@ const ofRound = (run: Run, round: Transcript.RoundRecord): ReadonlyArray<Entry> 
         ...(revision.decision === "re-plan" ? [] : revision.notes.map((note) => `${label("")}note: ${oneLine(note)}`))
       ])
     ),
-    ...line(round.grade?.at, "graded", "critic", Records.verdict(round) ?? ""),
-    ...(round.confirmed ? line(round.endedAt, "ended", "plan", "the previous answer is accepted") : [])
+    ...line(round.grade?.at, "graded", "critic", Records.verdict(round) ?? "")
   ]
 }
 

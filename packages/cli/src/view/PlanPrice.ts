@@ -14,7 +14,7 @@ const row = (name: string, { calls, costUsd, tokens }: Price.Amount, isPlay: boo
 /** Returns one row each for the minimum, likely and maximum price. */
 export const lines = ({ least, likely, most }: Price.Price, isPlay: boolean): ReadonlyArray<string> =>
   table([
-    ["price", "calls", "tokens", "cost"],
+    ["estimate", "calls", "tokens", "cost"],
     row("least", least, isPlay),
     row("likely", likely, isPlay),
     row("most", most, isPlay)

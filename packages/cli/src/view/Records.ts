@@ -1,6 +1,6 @@
 /** Text that several views derive from a transcript's records. */
 
-import { type RunEvent, Topology, Transcript, type Workflow } from "@divisi/core"
+import { Check, type RunEvent, Topology, Transcript, type Workflow } from "@divisi/core"
 import * as Message from "@divisi/core/Message"
 import type { Paid } from "@divisi/core/Usage"
 import * as Format from "./Format.ts"
@@ -29,7 +29,7 @@ export const paidFor = (step: Transcript.StepRecord): Paid | undefined =>
 /** Describes how an answer was obtained without a call to a worker. Empty if a worker was called. */
 export const sourceOf = ({ cached, origin }: Partial<RunEvent.AnswerSource>): ReadonlyArray<string> => {
   if (origin === "forked-run") return ["from the forked run"]
-  if (origin === "caller") return ["supplied by the caller"]
+  if (origin === "caller") return ["supplied for the fork"]
   return cached === true ? ["cached"] : []
 }
 
@@ -63,7 +63,7 @@ export const itemsOf = ({ items = [], unfolded }: Transcript.StepRecord): string
   const supplied = items.filter(({ origin }) => origin === "caller").length
   return [
     `${count("answered", "failed", "skipped")} of ${Format.count(unfolded, "item")}`,
-    ...[`${count("failed")} failed`, `${count("skipped")} skipped`, `${supplied} supplied by the caller`].filter(
+    ...[`${count("failed")} failed`, `${count("skipped")} skipped`, `${supplied} supplied for the fork`].filter(
       (part) => !part.startsWith("0 ")
     )
   ].join(", ")
@@ -92,7 +92,9 @@ export const verdict = ({ grade }: Transcript.RoundRecord): string | undefined =
 export const checked = ({ check, objection = "", passed, worker }: Transcript.CheckRecord): string =>
   passed
     ? `${worker} passed the check "${check}"`
-    : `${worker} failed the check "${check}"${objection === "" ? "" : `: ${objection}`}`
+    : objection.startsWith(Check.checkFailed)
+      ? `${worker} was not checked by "${check}". ${objection}`
+      : `${worker} failed the check "${check}"${objection === "" ? "" : `: ${objection}`}`
 
 /** Describes the policy's revision after failed checks. */
 export const revised = ({ answer, decision }: Transcript.RevisionRecord): string => {
@@ -168,7 +170,7 @@ export const partialOf = ({ step, worker }: Transcript.PartialAnswer): string =>
 
 /** Summarizes a plan: `3 steps, tree, 2 at once`. */
 export const shapeOf = (workflow: Workflow.Workflow): string => {
-  if (workflow.steps.length === 0) return "no steps: the answer is accepted"
+  if (workflow.steps.length === 0) return "no further steps: the previous answer is accepted"
   const topology = Topology.make(workflow)
   const atOnce = Topology.width(topology)
   const shape = Topology.shape(topology)

@@ -7,7 +7,7 @@ import * as StepGraph from "../view/StepGraph.ts"
 
 /** Summarizes a workflow: `3 steps, tree, width 2, depth 2`. */
 export const summary = (workflow: Workflow.Workflow): string => {
-  if (workflow.steps.length === 0) return "no steps, the previous answer is accepted"
+  if (workflow.steps.length === 0) return "no further steps, the previous answer is accepted"
   const topology = Topology.make(workflow)
   const count = Format.count(workflow.steps.length, "step")
   return `${count}, ${Topology.shape(topology)}, width ${Topology.width(topology)}, depth ${Topology.depth(topology)}`

@@ -27,7 +27,7 @@ const print = (text: string) => Effect.sync(() => void stdout.write(`${text}\n`)
 export const check = Effect.fnUntraced(function* (input: Reading) {
   const { notes, workflow } = yield* readWorkflow(input)
   const { summary } = yield* Effect.promise(() => import("./RenderText.ts"))
-  const forgiven = notes.map((note) => `  read as: ${note}`)
+  const forgiven = notes.map((note) => `  note: ${note}`)
   yield* print([`Valid: ${summary(workflow)}.`, ...forgiven].join("\n"))
 })
 

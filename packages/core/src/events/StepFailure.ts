@@ -122,7 +122,7 @@ const words: { readonly [Tag in WorkerErrorReason["_tag"]]: string } = {
   Timeout: "timed out",
   Network: "unreachable",
   Malformed: "unusable answer",
-  InvalidRequest: "invalid request",
+  InvalidRequest: "cannot handle the request",
   Authentication: "credentials refused",
   Quota: "no quota",
   ContentFiltered: "content filtered",

@@ -71,7 +71,7 @@ export class JournalMismatch extends Data.TaggedError("JournalMismatch")<{
 }> {
   override get message(): string {
     if (this.call === this.run && this.detail === otherQuestion) {
-      return `Run ${this.run} already exists and ${otherQuestion}. Choose another run id, or repeat the original question to resume the run.`
+      return `Run "${this.run}" already exists and ${otherQuestion}. Choose another run id, or repeat the original question to resume the run.`
     }
     const subject = this.call === this.run ? "it" : `call ${this.call}`
     return `Cannot resume run ${this.run}: ${subject} ${this.detail}. Resume it with the policy, pool, settings, seed and tools of the original run.`

@@ -69,7 +69,7 @@ const detailOf = (error: BudgetExceeded, { least, likely, most }: Price.Price): 
   const limits = `the ${limitNames[limit]} limit is ${shownAmount(limit, allowed)} (${shownAmount(limit, spent)} spent)`
   return needed === undefined
     ? `The plan is not admitted: ${limits}, and the plan has no price: it contains a step with tools, a nested Conductor run, or a critic as a check. Remove that step, or remove budget.admit.`
-    : `The plan is not admitted: it needs up to ${shownAmount(limit, needed)}, but ${limits}. Its cost is at least ${amount(least)}, likely ${amount(likely)}, and at most ${amount(most)}. Use fewer steps, shorter lists or cheaper workers, raise the limit, or lower --max-output-tokens (worker.maxOutputTokens) or retry.maxAttempts.`
+    : `The plan is not admitted: it needs up to ${shownAmount(limit, needed)}, but ${limits}. Its cost is at least ${amount(least)}, likely ${amount(likely)}, and at most ${amount(most)}. Use fewer steps, shorter lists or cheaper workers, raise the limit, or lower --max-output-tokens (in code or a config: worker.maxOutputTokens) or retry.maxAttempts.`
 }
 
 /** Adds the plan's price to the error. */

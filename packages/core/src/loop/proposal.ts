@@ -152,7 +152,7 @@ const problemOf = (proposal: Policy.Proposal | undefined, keys: object): string 
 const proposalOf = (policy: Policy.Policy, context: Policy.Context): ReturnType<Policy.Policy["propose"]> =>
   Effect.flatMap(Policy.propose(policy, context), (given) => checkedProposal(policy.name, given))
 
-const byHand = "its propose function did not return { workflow }. Use policy(name, plan) from @divisi/core/promise"
+const byHand = "its propose function did not return { workflow }. Use policy(name, plan) from @divisi/core/promise."
 
 /** Returns a proposal whose form is correct, or fails with a description of the mistake. */
 export const checkedProposal = (

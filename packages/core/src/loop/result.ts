@@ -174,7 +174,8 @@ const isRefusal = (error: unknown): boolean => {
 
 const waitingText = (calls: ReadonlyArray<WaitingCall>): string => {
   const names = calls.map(
-    ({ call, for: what, id }) => `${what === "result" ? "the result" : "approval"} of ${call.name} (${id})`
+    ({ call, for: what, id }) =>
+      `${what === "result" ? "the result" : "approval"} of ${what === "plan" ? "the plan" : call.name} (${id})`
   )
   return `The run is waiting for ${names.join(", ")}.`
 }

@@ -354,6 +354,6 @@ export class PolicyError extends Data.TaggedError("PolicyError")<{
   readonly cause?: unknown
 }> {
   override get message(): string {
-    return this.isRefusal === true ? this.detail : `Policy ${this.policy} produced no valid plan: ${this.detail}`
+    return this.isRefusal === true ? this.detail : `Policy "${this.policy}" produced no valid plan: ${this.detail}`
   }
 }

@@ -166,7 +166,7 @@ const strongest = (known: Known): Choice => {
   const dearest = highest(prices)
   return {
     workers: [dearest],
-    why: `${ids[dearest]} is the most expensive of the available workers, and no published results cover all of them.`
+    why: `${ids[dearest]} is chosen as the most expensive available worker, because no published results cover all of them.`
   }
 }
 

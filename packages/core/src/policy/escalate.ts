@@ -1,6 +1,7 @@
 /** The plans of the escalation policies. Loaded on demand, because few runs need them. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { checkFailed } from "../task/objection.ts"
 import { voteOf } from "../workflow/vote.ts"
 import type { Step } from "../workflow/Workflow.ts"
 import { ordinal, type WorkerReference } from "./Baselines.ts"
@@ -38,6 +39,9 @@ export const checked = (
     return wasAsked || previous.feedback === undefined ? stands : { workflow: { steps: [attempt(strong!)] } }
   })
 
+const noteOf = (objection: string): string =>
+  objection.startsWith(checkFailed) ? objection : `The answer failed its check. ${objection}`
+
 /** Plans the round of `checked` that follows a failed check. */
 export const revised = (
   policy: string,
@@ -47,7 +51,7 @@ export const revised = (
   Effect.map(found(policy, context, [then]), ([strong]) => ({
     type: "re-plan",
     workflow: { steps: [attempt(strong!)] },
-    notes: [`The answer failed its check. ${context.evidence.failed[0].objection}`]
+    notes: [noteOf(context.evidence.failed[0].objection)]
   }))
 
 /** Plans a round of `agreed`: two workers, then the third one unless their answers agree. */

@@ -194,7 +194,7 @@ const existing = ({ rounds }: Transcript, { round }: Cut["at"]): string => {
   const steps = rounds[round]?.workflow?.steps.length ?? 0
   if (steps > 0) return `; this round has ${all("step", steps)}`
   if (rounds[round] !== undefined) return "; this round has no steps"
-  return rounds.length === 0 ? "" : `; it has ${all("round", rounds.length)}`
+  return rounds.length === 0 ? "" : `; it has only ${all("round", rounds.length)}`
 }
 
 /** Truncates a run at a step. Returns its transcript under a new id, without anything that depends on the step. */
@@ -219,7 +219,7 @@ const cutAt = (
   const isNestedRun = (recorded.steps[at.step]?.worker ?? 0) >= transcript.pool.length
   if (isWhole && answer !== undefined && !isNestedRun && Object.keys(of.change ?? {}).length > 0)
     return wrong(
-      `The answer replaces the call of step ${at.step}, so other changes to this step have no effect. Pass either an answer or other changes.`
+      `The answer replaces the call in step ${at.round}.${at.step}, so a different worker or subtask has no effect. Pass an answer or changes to the step, but not both.`
     )
   const workflow = isWhole ? changed(transcript, recorded, of, ids) : Result.succeed(recorded)
   if (Result.isFailure(workflow)) return Result.fail(workflow.failure)

@@ -338,7 +338,7 @@ const refusalOf = (transcript: Transcript, results: Past["results"]): OptionsErr
       const names = pendingCalls(transcript).map(({ call, id }) => `"${id}" (${call.name})`)
       return refuse(`This run has no pending call "${id}". Pending calls: ${names.join(", ") || "none"}.`)
     }
-    if (call.isSame?.(given) === false) return refuse(`Call "${id}" already has another result.`)
+    if (call.isSame?.(given) === false) return refuse(`Call "${id}" already has a different result.`)
   }
   return undefined
 }

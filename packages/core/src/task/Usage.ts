@@ -155,7 +155,7 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
     const rest = `${show(spent)} spent${reserved === undefined ? "" : `, ${show(reserved)} reserved for the answering step`}`
     return needed === undefined
       ? `The cost limit of ${show(allowed)} cannot be enforced, because ${worker === undefined ? "a worker" : `worker "${worker}"`} has no known price. Set \`pricing\`, or \`free\` if it costs nothing.`
-      : `The next call could exceed the ${limitNames[limit]} limit of ${show(allowed)}: it needs up to ${show(needed)} (${rest}). Raise the limit${limit === "calls" ? "." : ", or lower --max-output-tokens (worker.maxOutputTokens)."}`
+      : `The next call could exceed the ${limitNames[limit]} limit of ${show(allowed)}: it needs up to ${show(needed)} (${rest}). Raise the limit${limit === "calls" ? "." : ", or lower --max-output-tokens (in code or a config: worker.maxOutputTokens)."}`
   }
 }
 

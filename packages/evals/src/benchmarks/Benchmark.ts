@@ -264,10 +264,14 @@ const repetitions = (tasks: ReadonlyArray<Task.Task>): ReadonlyArray<string> => 
   return [
     ...(repeated.length === 0
       ? []
-      : [`${counted(repeated)} in the files more than once and counted each time: ${some(repeated)}.`]),
+      : [
+          `${counted(repeated)} ${repeated.length === 1 ? "appears" : "appear"} more than once and ${repeated.length === 1 ? "is" : "are"} counted each time: ${some(repeated)}.`
+        ]),
     ...(contradicted.length === 0
       ? []
-      : [`${counted(contradicted)} in the files more than once with different answers: ${some(contradicted)}.`]),
+      : [
+          `${counted(contradicted)} ${contradicted.length === 1 ? "appears" : "appear"} more than once, with different answers: ${some(contradicted)}.`
+        ]),
     ...(shared.length === 0 ? [] : [`Different questions have the same id, and each is counted: ${some(shared)}.`])
   ]
 }
@@ -303,7 +307,7 @@ const readTasks = Effect.fnUntraced(function* (benchmark: Benchmark, files: Read
   if (tasks.length === 0) return yield* nothingIn(benchmark, files, records)
   const notices = [
     ...repetitions(tasks),
-    ...[...odd].map(([oddity, ids]) => `In ${counted(ids)} ${oddity}: ${some(ids)}.`)
+    ...[...odd].map(([oddity, ids]) => `In ${counted(ids)}, ${oddity}: ${some(ids)}.`)
   ]
   return { all: numbered(tasks), notices }
 })

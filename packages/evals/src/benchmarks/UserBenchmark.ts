@@ -81,7 +81,7 @@ const unread = (row: Row.Row): ReadonlyArray<string> =>
     .map((field) => {
       const meant = Nearest.nearest(field, fields)
       const shown = JSON.stringify(field.slice(0, 40))
-      return `the field ${shown} is not used${meant === undefined || row[meant] !== undefined ? "" : ` (did you mean "${meant}"?)`}`
+      return `the unknown field ${shown} is ignored${meant === undefined || row[meant] !== undefined ? "" : ` (did you mean "${meant}"?)`}`
     })
 
 /** Formats a row with options as a question. The row's grader must support letters. */
