@@ -142,7 +142,7 @@ describe("a run that is resumed", () => {
 
 describe("a conversation", () => {
   it.each([
-    [[{ role: "usr", content: "What?" }], '"question.messages[0].role" must be "system", "developer" or "user"'],
+    [[{ role: "usr", content: "What?" }], '"question.messages[0].role" must be "system", "developer", "user"'],
     [
       [
         { role: "user", content: "What?" },
