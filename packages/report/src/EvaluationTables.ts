@@ -153,7 +153,7 @@ const verdictOf = (one: EqualBudget, place: string): string => {
   }
   if (isFewer && (high ?? 1) < margin) {
     const tokens = count(one.workerTokens && votes * one.workerTokens)
-    return `${policy} is not decidable${place} at equal tokens: ${difference}, with ${tokens} tokens instead of ${count(one.tokens)}.`
+    return `${policy} is not decidable${place} at equal tokens: ${difference}, with ${tokens} output tokens per question, more than the ${count(one.tokens)} of ${policy}.`
   }
   const least =
     minimumDetectable === null

@@ -71,7 +71,7 @@ describe("EvaluationTables", () => {
     const missing = { cause: "worker", reason: "Defect", message: "p: boom" } as const
     const samples = [...unanswered, sample({ policy: "p", task: "lost", missing })]
     const given = report(samples)
-    const why = "2 × declined; 1 × no plan; 1 × timed out; 1 × other reasons"
+    const why = "2 × declined; 1 × no plan; 1 × timed out; 1 × less frequent reasons"
     assert.deepStrictEqual(EvaluationTables.failures(given, "; retry"), [
       `5 samples without an answer, counted as wrong (${why})`,
       "1 sample not measured, excluded from means (1 × p: boom); retry",
@@ -122,7 +122,7 @@ describe("EvaluationTables", () => {
     )
     assert.strictEqual(
       sentence({ votes: 1, paid: 0.4, mean: -0.05, low: -0.09, high: -0.01, tokens: 40, workerTokens: 100 }),
-      "team is not decidable at equal tokens: −5.0 points (−9.0 to −1.0) against one answer of a, with 100 tokens instead of 40."
+      "team is not decidable at equal tokens: −5.0 points (−9.0 to −1.0) against one answer of a, with 100 output tokens per question, more than the 40 of team."
     )
     assert.strictEqual(
       sentence({ questions: 0, mean: null, low: null, high: null }),

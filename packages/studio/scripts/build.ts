@@ -24,6 +24,31 @@ const withoutCoreOnDemand: Plugin = {
   }
 }
 
+/** Imports the modules that match a pattern statically, although the source loads them on demand. */
+const withStatic = (pattern: RegExp): Plugin => ({
+  name: "with-static",
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /\/src\/app\/.*\.tsx$/ }, ({ path: file }) => {
+      const imports: Array<string> = []
+      const text = fs.readFileSync(file, "utf8").replace(pattern, (_, name: string) => {
+        const local = `page${imports.length}`
+        imports.push(`import * as ${local} from "${name}"`)
+        return `Promise.resolve(${local})`
+      })
+      return { contents: [text, ...imports].join("\n"), loader: "tsx" }
+    })
+  }
+})
+
+/**
+ * A classic script loads nothing later, and esbuild leaves out unused code only where all imports are static. Exported
+ * pages have no editor.
+ */
+const withStaticPages = withStatic(/\bimport\("(?!\.\/PlanEditor)([^"]+)"\)/g)
+
+/** On a server, the editor would be a file of its own, although the page of a run loads all that it imports. */
+const withStaticEditor = withStatic(/\bimport\("(\.\/PlanEditor[^"]+)"\)/g)
+
 const bundle = async (options: BuildOptions): Promise<ReadonlyArray<readonly [string, Uint8Array]>> => {
   const { outputFiles = [] } = await build({
     outdir: "out",
@@ -67,6 +92,7 @@ export const bundleApp = async (): Promise<ReadonlyMap<string, Uint8Array>> => {
     entryPoints: { studio: main, "studio-styles": styles },
     chunkNames: "page-[hash]",
     splitting: true,
+    plugins: [withoutCoreOnDemand, withStaticEditor],
     format: "esm"
   })
   const named = files.map(([name, contents]) => [name.replace("studio-styles", "studio"), contents] as const)
@@ -79,27 +105,6 @@ const withoutEditor: Plugin = {
   name: "without-editor",
   setup: ({ onResolve }) => {
     onResolve({ filter: /\/PlanEditor\.tsx$/ }, ({ path: name }) => ({ path: name, external: true }))
-  }
-}
-
-/**
- * Imports the pages of an exported page statically, except for the editor. A classic script loads nothing later, and
- * esbuild leaves out unused code only where all imports are static.
- */
-const withStaticPages: Plugin = {
-  name: "with-static-pages",
-  setup: ({ onLoad }) => {
-    onLoad({ filter: /\/src\/app\/.*\.tsx$/ }, ({ path: file }) => {
-      const imports: Array<string> = []
-      const text = fs
-        .readFileSync(file, "utf8")
-        .replace(/\bimport\("(?!\.\/PlanEditor)([^"]+)"\)/g, (_, name: string) => {
-          const local = `page${imports.length}`
-          imports.push(`import * as ${local} from "${name}"`)
-          return `Promise.resolve(${local})`
-        })
-      return { contents: [text, ...imports].join("\n"), loader: "tsx" }
-    })
   }
 }
 

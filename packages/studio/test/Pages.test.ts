@@ -208,6 +208,18 @@ describe("figures", () => {
     expect(bars.map(({ state }) => state)).toEqual(["reused", "reused", "reused", "answered", "answered"])
   })
 
+  it("mark steps as skipped if their run has ended without them", async () => {
+    const transcript = await suspended()
+    const statesOf = (run: typeof transcript) => run.rounds.flatMap(({ steps }) => steps.map(({ state }) => state))
+    const [round] = transcript.rounds
+    const pending = {
+      ...transcript,
+      rounds: [{ ...round!, steps: round!.steps.map((step) => ({ ...step, state: "waiting" as const })) }]
+    }
+    expect(new Set(statesOf(Waterfall.settled(pending)))).toEqual(new Set(["waiting"]))
+    expect(new Set(statesOf(Waterfall.settled({ ...pending, ending: "refused" })))).toEqual(new Set(["skipped"]))
+  })
+
   it("describe a pending plan and a pending tool call as journals do", async () => {
     const { waits_for } = Summary.fromTranscript(await suspended())
     expect(waits_for).toEqual(["refund (0.0.0.0)"])

@@ -88,6 +88,18 @@ describe("play money", () => {
     assert.deepStrictEqual(spends([played("a", true), twice[1]!]).all, ["0.730000", "0.730000"])
   })
 
+  it("has its own row if dollars were paid under the same id", () => {
+    const { all: _, ...rows } = spends([played("a", true), twice[1]!])
+    assert.deepStrictEqual(rows, {
+      large: ["0.700000", "0.000000"],
+      "large (play money)": ["0.000000", "0.700000"],
+      planner: ["0.010000", "0.000000"],
+      "planner (play money)": ["0.000000", "0.010000"],
+      small: ["0.020000", "0.000000"],
+      "small (play money)": ["0.000000", "0.020000"]
+    })
+  })
+
   it("does not change the share of orchestration or the comparison of what was paid", () => {
     const against = { worker: "strong", pricing: { inputPerMillion: 1_000, outputPerMillion: 10_000 } }
     const paid = Sessions.figures({ title: "", runs: twice, against })

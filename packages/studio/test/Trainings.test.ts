@@ -52,6 +52,13 @@ describe("the finding", () => {
     expect(Series.findingOf(metrics).detail).toContain("From iteration 2 on")
   })
 
+  it("counts the iterations of the warm start separately", () => {
+    const warm = { type: "warm-start", iteration: 0, tokenLoss: 1 } as unknown as Trainings.Metrics
+    expect(Series.findingOf([warm, ...many([0.2, 0.5, 0.9])]).title).toBe(
+      "Reward rose from 0.20 to 0.90 in 3 iterations after a warm start of 1"
+    )
+  })
+
   it("is the warm start before the first iteration of reinforcement learning", () => {
     const warm = { type: "warm-start", iteration: 0, tokenLoss: 1 } as unknown as Trainings.Metrics
     expect(Series.findingOf([warm]).title).toBe("1 iteration of the warm start")

@@ -11,7 +11,7 @@ const sum = ({ cells }: Evaluation, of: (cell: Cell) => number): number =>
 /** Maximum number of reasons that are shown. */
 const maxShown = 3
 
-/** Formats the most frequent reasons for a number of samples: `5 × declined; 2 × timeout; 1 × other reasons`. */
+/** Formats the most frequent reasons for a number of samples: `5 × declined; 2 × timeout; 1 × less frequent reasons`. */
 export const reasonsText = (total: number, given: ReadonlyArray<Reason>): string => {
   const shown = [...Map.groupBy(given, ({ reason }) => reason)]
     .map(([reason, some]) => ({ reason, samples: some.reduce((sum, { samples }) => sum + samples, 0) }))
@@ -19,7 +19,9 @@ export const reasonsText = (total: number, given: ReadonlyArray<Reason>): string
     .slice(0, maxShown)
   const rest = shown.reduce((left, { samples }) => left - samples, total)
   const texts = shown.map(({ reason, samples }) => `${count(samples)} × ${reason.replace(/\.$/, "")}`)
-  return [...texts, ...(shown.length === 0 || rest <= 0 ? [] : [`${count(rest)} × other reasons`])].join("; ")
+  return [...texts, ...(shown.length === 0 || rest <= 0 ? [] : [`${count(rest)} × less frequent reasons`])].join(
+    "; "
+  )
 }
 
 /** Returns the reasons over all cells in parentheses. Empty if a report of an older version has none. */

@@ -9,13 +9,14 @@ import { readRun } from "./Follow.ts"
 import { Money } from "./Parts.tsx"
 import { href } from "./Router.ts"
 import { runs } from "./RunList.ts"
+import { exportedAlone } from "./Source.ts"
 import { canSteer } from "./Steering.ts"
 
 /** Renders the cost and time of one worker, or a link that asks one. Empty for runs of one worker. */
 export const Alone = ({ transcript }: { readonly transcript: Transcript.Transcript }) => {
   const { runId } = transcript
   const last = Comparison.workersOf(transcript).at(-1)
-  const listed = Comparison.aloneOf(transcript, runs.value ?? [])
+  const listed = Comparison.aloneOf(transcript, [...(runs.value ?? []), ...exportedAlone()])
   /** Id of the listed run whose whole question was found to be the same. */
   const same = useSignal("")
   useEffect(() => {
@@ -60,9 +61,11 @@ export const Alone = ({ transcript }: { readonly transcript: Transcript.Transcri
           This {transcript.forkOf === undefined ? "plan" : "fork"} {ratios.join(" and ")}.
         </span>
       )}{" "}
-      <a class="link" href={href(["compare"], { a: runId, b: alone.id })}>
-        Compare
-      </a>
+      {runs.value?.includes(alone) === true && (
+        <a class="link" href={href(["compare"], { a: runId, b: alone.id })}>
+          Compare
+        </a>
+      )}
     </p>
   )
 }

@@ -61,6 +61,8 @@ interface Props {
   readonly onSent: () => void
 }
 
+const focus = (element: HTMLElement | null) => element?.focus()
+
 /** Displays the price and the buttons. */
 export const Approval = ({ call, onSent, round, transcript }: Props) => {
   const { plan = "", price, problem } = proposalOf(call)
@@ -167,7 +169,7 @@ export const Approval = ({ call, onSent, round, transcript }: Props) => {
           ) : (
             <label>
               Reason (optional)
-              <input name="reason" maxLength={2000} autocomplete="off" />
+              <input ref={focus} name="reason" maxLength={2000} autocomplete="off" />
             </label>
           )}
           <p class="actions">

@@ -1,8 +1,23 @@
 /** Loads data that does not change while it is displayed, from a server or from an exported page. */
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
-import { periodically } from "./Periodic.ts"
 import { readData } from "./Source.ts"
+
+/**
+ * Calls a function at an interval while the page is visible, and never before its last call has finished, so that a
+ * slow server gets no further requests and no older response replaces a newer one. Returns a function that stops it.
+ */
+export const periodically = (millis: number, read: () => Promise<unknown>): (() => void) => {
+  let isBusy = false
+  const timer = setInterval(() => {
+    if (document.hidden || isBusy) return
+    isBusy = true
+    read().finally(() => {
+      isBusy = false
+    })
+  }, millis)
+  return () => clearInterval(timer)
+}
 
 /** The state of a request: loading, loaded, or failed. */
 export interface Loaded<A> {

@@ -3,6 +3,14 @@
 import { signal } from "@preact/signals"
 import type { ComponentType } from "preact"
 import { Failed, Skeleton } from "./Parts.tsx"
+import { ask, isMounted, SourceError } from "./Source.ts"
+
+/** Returns why a module cannot be loaded: the server is unreachable, or has other modules since it was updated. */
+const reason = (): Promise<Error> =>
+  ask(isMounted() ? "studio/" : "").then(
+    () => new Error("This tab shows an earlier version."),
+    (cause: Error) => cause
+  )
 
 /** The properties of a component. */
 type PropsOf<A> = A extends ComponentType<infer Props> ? Props : never
@@ -20,8 +28,8 @@ export const lazy = <Module extends object, Name extends keyof Module>(
       (module) => {
         loaded.value = module[name] as ComponentType<PropsOf<Module[Name]>>
       },
-      () => {
-        loaded.value = new Error("This page could not be loaded. Check that the server is running.")
+      async () => {
+        loaded.value = await reason()
       }
     )
   }
@@ -29,7 +37,9 @@ export const lazy = <Module extends object, Name extends keyof Module>(
     if (!isBegun) begin()
     const { value: Component } = loaded
     if (Component === undefined) return <Skeleton rows={10} />
-    if (Component instanceof Error) return <Failed error={Component} retry={() => location.reload()} />
+    if (Component instanceof SourceError) return <Failed error={Component} retry={begin} />
+    if (Component instanceof Error)
+      return <Failed error={Component} title="The studio was updated" again="Reload" retry={() => location.reload()} />
     return <Component {...props} />
   }
 }

@@ -130,11 +130,14 @@ const titleOf = (error: Error): string => titles[statusOf(error) ?? Number.NaN] 
 
 /** Renders an error for a page, or a part of one, that failed to load, with a retry button. */
 export const Failed = ({
+  again = "Retry",
   error,
   isPart = false,
   retry,
   title = titleOf(error)
 }: {
+  /** Label of the button. */
+  readonly again?: string
   readonly error: Error
   /** Whether the page has another heading. */
   readonly isPart?: boolean
@@ -154,7 +157,7 @@ export const Failed = ({
     )}
     {statusOf(error) !== 404 && retry !== undefined && (
       <button type="button" class="button" onClick={retry}>
-        Retry
+        {again}
       </button>
     )}
   </div>

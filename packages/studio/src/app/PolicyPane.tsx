@@ -131,9 +131,7 @@ export const PolicyPane = ({
         ))}
         {workflow !== undefined && (
           <section>
-            <h3>
-              Read as a plan of {workflow.steps.length} {workflow.steps.length === 1 ? "step" : "steps"}
-            </h3>
+            <h3>Read as a plan of {Format.counted(workflow.steps.length, "step")}</h3>
             <Plan pool={transcript.pool} workflow={workflow} />
             <details>
               <summary>All fields of the plan</summary>

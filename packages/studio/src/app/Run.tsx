@@ -6,13 +6,16 @@
 import { Message, type Transcript, Transcript as Transcripts } from "@divisi/core"
 import { useSignal } from "@preact/signals"
 import { useEffect, useLayoutEffect, useMemo } from "preact/hooks"
+import type { Answers } from "../evaluation/Listing.ts"
+import * as Comparison from "../run/Comparison.ts"
 import * as ExportedPage from "../run/ExportedPage.ts"
 import * as Format from "../run/Format.ts"
-import { fromTranscript } from "../run/Summary.ts"
+import { fromTranscript, type Summary } from "../run/Summary.ts"
 import * as Waterfalls from "../run/Waterfall.ts"
 import { Alone } from "./Alone.tsx"
 import { announce } from "./Announcer.tsx"
 import { Approval } from "./Approval.tsx"
+import { useData } from "./Data.ts"
 import { type Connection, followRun, isOver, pause, readRun } from "./Follow.ts"
 import { ForkForm } from "./ForkForm.tsx"
 import { Mark, State } from "./Icons.tsx"
@@ -23,7 +26,7 @@ import { PlanGraph } from "./PlanGraph.tsx"
 import { PolicyPane } from "./PolicyPane.tsx"
 import { Rating } from "./Rating.tsx"
 import { href, place, setQuery } from "./Router.ts"
-import { refreshRuns, runs } from "./RunList.ts"
+import { millisOf, refreshRuns, runs } from "./RunList.ts"
 import { Scrubber } from "./Scrubber.tsx"
 import { SendingError, useSending } from "./Sending.tsx"
 import { ask, isExported, isMounted, isRefusal, type Run, SourceError } from "./Source.ts"
@@ -49,9 +52,23 @@ const Origin = ({
   reused
 }: {
   readonly of: NonNullable<Transcript.Transcript["forkOf"]>
-  /** Number of steps that the fork has from the other run. */
-  readonly reused: number
+  /** The steps that the fork has from the other run. */
+  readonly reused: ReadonlyArray<Waterfalls.Row>
 }) => {
+  const saved = useSignal(0)
+  useEffect(() => {
+    const abort = new AbortController()
+    readRun(of.runId, abort.signal).then(
+      ({ transcript }) => {
+        saved.value = reused.reduce((sum, { round, step }) => {
+          const record = transcript?.rounds[round]?.steps[step]
+          return sum + ((record && costOf(record)) ?? 0)
+        }, 0)
+      },
+      () => {}
+    )
+    return () => abort.abort()
+  }, [of.runId, reused.length])
   const places: Array<Transcript.Place> = []
   for (let at: Transcript.Place | undefined = of; at !== undefined; at = at.nested) places.push(at)
   const last = places.at(-1)!
@@ -63,7 +80,32 @@ const Origin = ({
       <a class="link" href={href(["runs", of.runId], query)}>
         {Format.runId(of.runId)}
       </a>
-      {reused > 0 && `. ${reused === 1 ? "1 step is" : `${reused} steps are`} from that run, and not paid again`}
+      {reused.length > 0 &&
+        `. ${reused.length === 1 ? "1 step is" : `${reused.length} steps are`} from that run, and not paid again${saved.value > 0 ? `: ${Format.money(saved.value)}` : ""}`}
+    </p>
+  )
+}
+
+/** The outcome of a run that was opened from an evaluation, with a link to its question. */
+const Graded = ({ run }: { readonly run: string }) => {
+  const { query } = place.value
+  const [of = "", benchmark = "", task = ""] = ["of", "benchmark", "task"].map((name) => query.get(name) ?? "")
+  const { value } = useData<Answers>(
+    `v1/evaluations/${[of, "questions", benchmark, task].map(Format.segment).join("/")}`
+  )
+  const score = value?.samples.find((sample) => sample.run === run)?.score
+  return (
+    <p class="actions">
+      {score !== undefined && (
+        <State
+          state={score >= 1 ? "answered" : score > 0 ? "budget" : "failed"}
+          word={score >= 1 ? "Correct" : score > 0 ? `Score ${score.toFixed(2)}` : "Wrong"}
+        />
+      )}
+      {value?.reference !== undefined && `Expected: ${Format.oneLine(value.reference)}`}
+      <a class="link" href={href(["evaluations", of], { benchmark, task })}>
+        All answers
+      </a>
     </p>
   )
 }
@@ -78,9 +120,10 @@ const openState = (transcript: Transcript.Transcript, listed: string): string =>
 /** States from which a run can be resumed without a tool result. */
 const canBeResumed: ReadonlySet<string> = new Set(["stopped", "failed", "budget"])
 
-/** Returns the step selected by default: the first failed step, or else the last step. */
+/** Returns the step selected by default: the last suspended one, or else a running one, or else the last that started. */
 const firstChoice = ({ rows }: Waterfalls.Waterfall): Waterfalls.Row | undefined =>
   rows.findLast(({ record }) => record.state === "suspended") ??
+  rows.findLast(({ record }) => record.state === "running") ??
   rows.findLast(({ record }) => record.state !== "waiting" && record.state !== "skipped") ??
   rows.at(-1)
 
@@ -105,18 +148,18 @@ const dearestText = ({ rows }: Waterfalls.Waterfall, runCost: number): ReadonlyA
 }
 
 /** Offers a single-file export of this run for download, in the state in which it is displayed. */
-const exportPage = async (run: ExportedPage.ExportedRun) => {
+const exportPage = async (run: ExportedPage.ExportedRun): Promise<string> => {
+  const name = `run-${Format.fileName(run.transcript.runId)}.html`
+  const alone = Comparison.aloneOf(run.transcript, runs.peek() ?? [])
+  const data = alone !== undefined && Comparison.isCertain(run.transcript, alone) ? { alone: [alone] } : {}
   const template = await (await ask(isMounted() ? "studio/export.html" : "export.html")).text()
-  const page = ExportedPage.fill(template, ExportedPage.dataOf([run]))
-  save(`run-${Format.fileName(run.transcript.runId)}.html`, new Blob([page], { type: "text/html" }))
-}
-
-const save = (name: string, blob: Blob) => {
+  const page = ExportedPage.fill(template, ExportedPage.dataOf([run], data))
   const link = document.createElement("a")
-  link.href = URL.createObjectURL(blob)
+  link.href = URL.createObjectURL(new Blob([page], { type: "text/html" }))
   link.download = name
   link.click()
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
+  return name
 }
 
 const View = ({
@@ -144,7 +187,10 @@ const View = ({
   const wanted = Number(query.get("at") ?? Number.NaN)
   const isPast = Number.isFinite(wanted) && wanted < end - whole.startedAt
   const time = isPast ? whole.startedAt + Math.max(0, wanted) : end
-  const transcript = useMemo(() => (isPast ? Transcripts.at(whole, time) : whole), [whole, isPast, time])
+  const transcript = useMemo(
+    () => (isPast ? Transcripts.at(whole, time) : Waterfalls.settled(whole)),
+    [whole, isPast, time]
+  )
   const waterfall = useMemo(() => Waterfalls.make(transcript, time), [transcript, time])
   const moments = useMemo(() => Waterfalls.momentsOf(whole), [whole])
   const waste = useMemo(() => Waterfalls.wasteOf(transcript), [transcript])
@@ -168,12 +214,18 @@ const View = ({
   const isPlay = Transcripts.isAllPlay(whole.pool)
   const answer = transcript.answer ?? (isPast || state === "running" ? undefined : whole.rounds.at(-1)?.answer)
   const wasted = wasteText(waste)
-  const duration = (isPast ? time : end) - whole.startedAt
+  const duration =
+    isPast || within !== ""
+      ? time - whole.startedAt
+      : millisOf(
+          { ...summary, state: state as Summary["state"], changed_at: Math.max(end, summary.changed_at) },
+          Date.now()
+        )
   const critical = waterfall.rows.reduce(
     (sum, { from = 0, isCritical, to = 0 }) => sum + (isCritical ? to - from : 0),
     0
   )
-  const reused = waterfall.rows.filter(({ isReused }) => isReused).length
+  const reused = waterfall.rows.filter(({ isReused }) => isReused)
   const round = transcript.rounds[row?.round ?? 0]
   useEffect(
     () =>
@@ -195,6 +247,7 @@ const View = ({
     if (next !== undefined) select(next.round, next.step)
   }
   const copied = useSignal(false)
+  const saved = useSignal("")
   const isForking = useSignal(false)
   const steering = useSending()
   const steer = (verb: (run: string) => Promise<void>) =>
@@ -216,13 +269,25 @@ const View = ({
             {Format.runId(run.transcript.runId)} / nested
           </a>
         )}
-        <State state={state} />
+        <State
+          state={state}
+          {...(state === "refused" && {
+            word: whole.rounds.some(({ decision }) => decision?.decision === "refused")
+              ? "Plan refused"
+              : "Declined by a worker"
+          })}
+        />
         {isLive && (
           <span class={`tag ${connection === "live" ? "tone-answered" : "tone-waiting"}`}>
             {connection === "live" ? "Live" : connection === "connecting" ? "Connecting" : "Reconnecting"}
           </span>
         )}
         <span class="grow" />
+        {saved.value !== "" && (
+          <span class="dim clip" role="status">
+            Saved {saved}
+          </span>
+        )}
         <time class="dim wide-only" dateTime={Format.iso(whole.startedAt)}>
           {Format.exactly(whole.startedAt)}
         </time>
@@ -259,7 +324,15 @@ const View = ({
           </Action>
         )}
         {!isExported() && (
-          <Action icon="export" kind="quiet" onClick={() => steering.send(() => exportPage(run))}>
+          <Action
+            icon="export"
+            kind="quiet"
+            onClick={() =>
+              steering.send(async () => {
+                saved.value = await exportPage(run)
+              })
+            }
+          >
             Export
           </Action>
         )}
@@ -271,7 +344,7 @@ const View = ({
               "Question without text"}
           </h1>
           {answer === undefined ? (
-            <p class="answer dim">
+            <p class="answer dim says">
               {isPast
                 ? "No answer yet at this time."
                 : whole.detail === undefined
@@ -283,9 +356,10 @@ const View = ({
           ) : (
             <Answer text={answer} />
           )}
-          {answer !== undefined && whole.detail !== undefined && <p class="dim">{Format.oneLine(whole.detail)}</p>}
+          {answer !== undefined && whole.detail !== undefined && <p class="dim says">{Format.oneLine(whole.detail)}</p>}
           {within === "" && !isPast && state === "answered" && <Alone transcript={whole} />}
           {canSteer() && within === "" && answer !== undefined && isOver(state) && <Rating run={summary.id} />}
+          {query.has("of") && <Graded run={summary.id} />}
           {whole.forkOf !== undefined && within === "" && <Origin of={whole.forkOf} reused={reused} />}
         </div>
         <dl class="stats">
@@ -295,9 +369,7 @@ const View = ({
               [
                 ...(isPlay ? ["play money"] : []),
                 ...(spend.unpricedCalls > 0 && spend.costUsd > 0
-                  ? [
-                      `price of ${Format.whole(spend.unpricedCalls)} ${spend.unpricedCalls === 1 ? "call" : "calls"} unknown`
-                    ]
+                  ? [`price of ${Format.counted(spend.unpricedCalls, "call")} unknown`]
                   : []),
                 ...dearestText(waterfall, spend.costUsd),
                 ...(waste.costUsd > 0 ? [`${Format.money(waste.costUsd)} without an answer`] : [])
@@ -308,7 +380,13 @@ const View = ({
           </Stat>
           <Stat
             name={isPast ? "Time so far" : "Time"}
-            note={critical > 0 ? `critical path ${Format.duration(critical)}` : undefined}
+            note={
+              state === "waiting" && !isPast
+                ? "until it was suspended"
+                : critical > 0
+                  ? `critical path ${Format.duration(critical)}`
+                  : undefined
+            }
           >
             {Format.duration(duration)}
           </Stat>
@@ -357,7 +435,7 @@ const View = ({
               by {Format.oneLine(round?.policy ?? whole.policy, 40)}: {waterfall.rows.length}{" "}
               {waterfall.rows.length === 1 ? "step" : "steps"}
               {transcript.rounds.length > 1 && ` in ${transcript.rounds.length} rounds`}
-              {reused > 0 && `, ${reused} from the forked run`}
+              {reused.length > 0 && `, ${reused.length} from the forked run`}
             </span>
             <span class="grow" />
             <button

@@ -2,7 +2,7 @@
 import { computed, signal } from "@preact/signals"
 import { useLayoutEffect } from "preact/hooks"
 import type { Summary } from "../run/Summary.ts"
-import { periodically } from "./Periodic.ts"
+import { periodically } from "./Data.ts"
 import { isExported, listRuns, listsAll, maxNewest, newestRuns } from "./Source.ts"
 
 /** The runs, newest first; `undefined` until the first page of the list is loaded. */
@@ -17,6 +17,10 @@ export const isUnanswered = ({ state }: Summary): boolean =>
   ["failed", "refused", "budget", "damaged", "interrupted", "stopped"].includes(state)
 
 export const isRunning = ({ state }: Summary): boolean => state === "running"
+
+/** Duration of a run from its start to its last change, or until now while it is running. */
+export const millisOf = (run: Summary, now: number): number =>
+  Math.max(0, (isRunning(run) ? now : run.changed_at) - run.started_at)
 
 /** Aggregates over the whole list. Each name occurs once. */
 export interface Totals {

@@ -8,7 +8,7 @@ import { Icon, lookOf, Mark } from "./Icons.tsx"
 import { keys } from "./Keys.ts"
 import { Empty, Failed, Money, Skeleton } from "./Parts.tsx"
 import { go, href } from "./Router.ts"
-import { error, isRunning, isUnanswered, isWaiting, runs, totals } from "./RunList.ts"
+import { error, isRunning, isUnanswered, isWaiting, millisOf, runs, totals } from "./RunList.ts"
 
 const search = signal("")
 const chip = signal<"all" | "waiting" | "unanswered" | "running">("all")
@@ -36,13 +36,19 @@ const compare = (): void => {
   if (a !== undefined && b !== undefined) go(href(["compare"], { a, b }))
 }
 
-const millisOf = (run: Summary, now: number): number =>
-  Math.max(0, (isRunning(run) ? now : run.changed_at) - run.started_at)
 const urgency = (run: Summary): number =>
   isRunning(run) ? 3 : isWaiting(run) ? 2 : run.state === "failed" || run.state === "damaged" ? 1 : 0
 
 const has = ({ fork_of = "", id, policy, question, workers }: Summary, words: string): boolean =>
   `${question ?? ""}\n${policy}\n${workers.join("\n")}\n${id}\n${fork_of}`.toLowerCase().includes(words)
+
+/** Whether some runs have timing bars. Runs of a server have none. */
+const hasBars = computed(() => (runs.value ?? []).some(({ bars }) => bars !== undefined))
+
+/** Whether the tokens of all runs are known, except those of damaged records. */
+const hasTokens = computed(() =>
+  (runs.value ?? []).every(({ damaged, tokens }) => tokens !== undefined || damaged !== undefined)
+)
 
 const shown = computed(() => {
   const words = search.value.trim().toLowerCase()
@@ -64,7 +70,7 @@ const shown = computed(() => {
     started: ({ started_at }) => started_at,
     cost: ({ cost_usd }) => cost_usd,
     time: (run) => millisOf(run, now),
-    tokens: ({ calls, tokens = calls }) => tokens
+    tokens: ({ calls, tokens = 0 }) => (hasTokens.value ? tokens : calls)
   }
   const key = by[sorted.value]
   return found.sort((one, other) => (urgentFirst.value ? urgency(other) - urgency(one) : 0) || key(other) - key(one))
@@ -97,7 +103,7 @@ const stateText = (run: Summary): string => {
   const [call] = run.waits_for
   if (!isWaiting(run) || call === undefined) return lookOf(run.state).word
   const name = call.replace(/ \([^()]*\)$/, "")
-  return call.endsWith(", needs approval)") ? `approve ${name}` : `result of ${name}`
+  return call.endsWith(", needs approval)") ? `Approve ${name}` : `Result of ${name}`
 }
 
 const workersText = ({ workers }: Summary): string =>
@@ -170,9 +176,7 @@ const Row = ({
         {Format.duration(millisOf(run, now))}
       </span>
       <span role="cell" class="c-tokens">
-        {run.tokens === undefined
-          ? `${Format.whole(run.calls)} ${run.calls === 1 ? "call" : "calls"}`
-          : Format.tokens(run.tokens)}
+        {hasTokens.value ? Format.tokens(run.tokens ?? 0) : Format.whole(run.calls)}
       </span>
       <span role="cell" class="c-when">
         {Format.when(run.started_at, now)}
@@ -197,12 +201,6 @@ const Head = ({
     </button>
   </span>
 )
-
-/**
- * Whether the runs were loaded from transcripts, which include tokens and timing bars. A server provides calls and
- * states instead.
- */
-const hasTranscripts = computed(() => (runs.value ?? []).some(({ tokens }) => tokens !== undefined))
 
 const List = () => {
   const holder = useRef<HTMLDivElement>(null)
@@ -282,7 +280,7 @@ const List = () => {
             Question
           </span>
           <span role="columnheader" class="c-plan">
-            {hasTranscripts.value ? "Plan" : "State"}
+            {hasTokens.value ? "Plan" : hasBars.value ? "Plan or state" : "State"}
           </span>
           <span role="columnheader" class="c-policy">
             Policy
@@ -297,7 +295,7 @@ const List = () => {
             Time
           </Head>
           <Head column="c-tokens" name="tokens">
-            {hasTranscripts.value ? "Tokens" : "Calls"}
+            {hasTokens.value ? "Tokens" : "Calls"}
           </Head>
           <Head column="c-when" name="started">
             Started
@@ -417,8 +415,8 @@ const Activity = () => {
         const low = (bad[at]! / most) * 28
         return (
           <g key={at}>
-            <path class="zero" d={`M${at * 20 + 3} 31.500h14`} />
-            {high > 0 && <rect class="good" x={at * 20 + 3} y={31 - high} width="14" height={high} rx="1.500" />}
+            <path class="zero" d={`M${at * 20 + 3} 31.5h14`} />
+            {high > 0 && <rect class="good" x={at * 20 + 3} y={31 - high} width="14" height={high} rx="1.5" />}
             {low > 0 && (
               <rect
                 class="bad"
@@ -426,7 +424,7 @@ const Activity = () => {
                 y={31 - high - low - (high > 0 ? 1 : 0)}
                 width="14"
                 height={low}
-                rx="1.500"
+                rx="1.5"
               />
             )}
           </g>

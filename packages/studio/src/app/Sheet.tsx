@@ -70,8 +70,8 @@ export interface Share {
   readonly share: number
 }
 
-/** Returns the CSS class for a color by position. The first names have separate colors, and all others share the last one. */
-export const colourOf = (index: number): string => `s${Math.min(index + 1, 6)}`
+/** Returns the CSS classes for a color by position. The seventh to twelfth have lighter shades of the first six. */
+export const colourOf = (index: number): string => `s${(index % 6) + 1}${index % 12 > 5 ? " light" : ""}`
 
 const at = (share: number): string => `${(100 * share).toFixed(2)}%`
 

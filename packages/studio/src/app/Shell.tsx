@@ -2,14 +2,14 @@
 /** The frame around all pages: navigation, theme, API key and shortcuts. */
 import { signal, useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
-import { Announcer } from "./Announcer.tsx"
+import { Announcer, announce } from "./Announcer.tsx"
 import { Icon } from "./Icons.tsx"
 import { areOn, isEditing, isGoing, keys, setOn } from "./Keys.ts"
 import { shownPages } from "./Pages.tsx"
 import { Action, Empty, Guarded } from "./Parts.tsx"
 import { go, href, place } from "./Router.ts"
 import { totals, useRuns } from "./RunList.ts"
-import { apiKey, isExported, isMounted, setApiKey } from "./Source.ts"
+import { apiKey, isExported, isMounted, isReached, setApiKey } from "./Source.ts"
 
 const themeName = "divisi-theme"
 
@@ -154,7 +154,8 @@ export const Shell = () => {
   const page = shownPages().find((one) => one.path === path[0])
   useEffect(() => {
     document.title = `${page?.name ?? "Not found"} · Divisi studio`
-  }, [page])
+    announce("")
+  }, [path.join("/")])
   return (
     <>
       <a
@@ -204,8 +205,10 @@ export const Shell = () => {
           <span class="label">Theme</span>
         </button>
         <p class="where">
-          <span class={`dot ${isExported() ? "still" : ""}`} />
-          <span class="label">{isExported() ? "Exported" : `Live · ${location.host}`}</span>
+          <span class={`dot ${isExported() || !isReached.value ? "still" : ""}`} />
+          <span class="label">
+            {isExported() ? "Exported" : `${isReached.value ? "Live" : "No connection"} · ${location.host}`}
+          </span>
         </p>
       </nav>
       <main id="main" tabIndex={-1}>

@@ -31,6 +31,10 @@ const exported = ((): ExportedPage.Exported | undefined => {
   return element === null || element === undefined ? undefined : JSON.parse(element.textContent)
 })()
 
+/** The run of one worker that an exported run is compared with, if there is one. */
+export const exportedAlone = (): ReadonlyArray<Summary> =>
+  (exported?.data.alone as ReadonlyArray<Summary> | undefined) ?? []
+
 /** Whether the app runs as an exported page without a server. */
 export const isExported = (): boolean => exported !== undefined
 
@@ -100,13 +104,18 @@ const messageOf = async (response: Response): Promise<string> => {
   return `The server answered ${response.status} ${response.statusText}.`.trim()
 }
 
+/** Whether the server answered the last request. */
+export const isReached = signal(true)
+
 /** Sends a request. Throws an error with the server's message if it fails. */
 export const ask = async (path: string, init: RequestInit = {}): Promise<Response> => {
   const given = init.headers as Record<string, string> | undefined
   let response: Response
   try {
     response = await fetch(new URL(path, root()), { ...init, headers: headers(given) })
+    isReached.value = true
   } catch {
+    if (init.signal?.aborted !== true) isReached.value = false
     throw new SourceError(0, "The server cannot be reached. Check that it is running, then try again.")
   }
   if (!response.ok) throw new SourceError(response.status, await messageOf(response))

@@ -18,13 +18,13 @@ const attachments = (content: Message.Content): ReadonlyArray<string> =>
 
 const SentMessage = ({
   from,
+  isAbsent,
   isOwn,
-  isPending,
   message
 }: {
   readonly from: string
-  /** Whether the message will contain an answer that does not exist yet. */
-  readonly isPending: boolean
+  /** Whether the message would contain an answer that does not exist. */
+  readonly isAbsent: boolean
   readonly message: Message.Message
   readonly isOwn: boolean
 }) => {
@@ -37,8 +37,8 @@ const SentMessage = ({
         <span class="role">{message.role}</span>
       </div>
       <div>
-        {isPending ? (
-          <p class="dim">Its answer, which is pending.</p>
+        {isAbsent ? (
+          <p class="dim">It has no answer.</p>
         ) : (
           (text !== "" || calls.length === 0) && <Text text={text} kind="message-text" />
         )}
@@ -72,7 +72,10 @@ const Calls = ({ calls, isPlay }: { readonly calls: Row["calls"]; readonly isPla
               <td>{index + 1}</td>
               <td>{worker}</td>
               <td>
-                <State state={kind === "turn" || kind === "answer" ? "answered" : kind} word={callWords[kind]} />
+                <State
+                  state={kind === "turn" ? "pending" : kind === "answer" ? "answered" : kind}
+                  word={callWords[kind]}
+                />
               </td>
               <td class="right">+{Format.duration(from)}</td>
               <td class="right">{Format.duration(to - from)}</td>
@@ -148,7 +151,7 @@ const Items = ({
   return (
     <section aria-label="Items">
       <h3>
-        {Format.whole(unfolded)} {unfolded === 1 ? "item" : "items"}
+        {Format.counted(unfolded, "item")}
         <span class="tag">{Format.whole(answered)} answered</span>
       </h3>
       <table class="table mini">
@@ -195,8 +198,8 @@ interface Props {
   readonly onOpenNested: (() => void) | undefined
 }
 
-/** The states of steps that may still answer. */
-const isPendingState: ReadonlySet<string> = new Set(["waiting", "running", "suspended"])
+/** The states of steps without an answer or a failure. */
+const isAbsent: ReadonlySet<string> = new Set(["waiting", "running", "suspended", "skipped"])
 
 /** The calls that returned no answer. */
 const isWasted: ReadonlySet<string> = new Set(["failed", "interrupted", "unconfirmed"])
@@ -214,11 +217,13 @@ export const StepPane = ({ isPlay, onItem, onOpenNested, row, runCost, transcrip
     state === "failed" ? step : []
   )
   const { checks = [], detail, model, notices = [], reasoning, reassigned, text, turns = [], waitingFor = [] } = record
-  const isFuture = record.state === "waiting"
+  const isUnsent = record.startedAt === undefined && isAbsent.has(record.state)
+  const messagesTitle =
+    record.state === "waiting" ? "Messages to send" : isUnsent ? "Messages, not sent" : "Messages sent"
   // The texts for absent answers are those of a step that starts without them.
-  const pendingSteps = new Set(
-    (isFuture ? (transcript.rounds[round]?.steps ?? []) : []).flatMap(({ state, step }) =>
-      isPendingState.has(state) ? `Step ${step}` : []
+  const absentSteps = new Set(
+    (isUnsent ? (transcript.rounds[round]?.steps ?? []) : []).flatMap(({ state, step }) =>
+      isAbsent.has(state) ? `Step ${step}` : []
     )
   )
   const wasted = row.calls.filter(({ kind }) => isWasted.has(kind)).length
@@ -236,11 +241,7 @@ export const StepPane = ({ isPlay, onItem, onOpenNested, row, runCost, transcrip
         <State state={stateOfStep(record)} />
         {row.isCritical && <span class="tag">on the critical path</span>}
         {model !== undefined && <span class="tag">{model}</span>}
-        {wasted > 0 && (
-          <span class="tag tone-failed">
-            {wasted} {wasted === 1 ? "call" : "calls"} without an answer
-          </span>
-        )}
+        {wasted > 0 && <span class="tag tone-failed">{Format.counted(wasted, "call")} without an answer</span>}
         {reassigned.length > 0 && (
           <span class="tag tone-waiting">reassigned from {reassigned.map(({ from }) => from).join(", ")}</span>
         )}
@@ -277,9 +278,9 @@ export const StepPane = ({ isPlay, onItem, onOpenNested, row, runCost, transcrip
       </div>
       {record.items === undefined && record.unfolded === undefined ? (
         <div class="step-body">
-          <section aria-label={isFuture ? "Messages to send" : "Messages sent"}>
+          <section aria-label={messagesTitle}>
             <h3>
-              {isFuture ? "Messages to send" : "Messages sent"}
+              {messagesTitle}
               <span class="tag">{seenText(planned?.access ?? [], failedSteps)}</span>
             </h3>
             {notices.map((notice, index) => (
@@ -294,7 +295,7 @@ export const StepPane = ({ isPlay, onItem, onOpenNested, row, runCost, transcrip
                   from={from}
                   message={message}
                   isOwn={index === question}
-                  isPending={message.role === "assistant" && pendingSteps.has(from)}
+                  isAbsent={message.role === "assistant" && absentSteps.has(from)}
                 />
               ))}
             </ol>
@@ -330,9 +331,7 @@ export const StepPane = ({ isPlay, onItem, onOpenNested, row, runCost, transcrip
             )}
             {row.calls.length > 0 && (
               <section>
-                <h3>
-                  {row.calls.length} {row.calls.length === 1 ? "call" : "calls"}
-                </h3>
+                <h3>{Format.counted(row.calls.length, "call")}</h3>
                 <Calls calls={row.calls} isPlay={isPlay} />
               </section>
             )}

@@ -76,7 +76,7 @@ export const tokensOf = ({
 /** Returns the display name for the outcome of a call. */
 export const callWords = {
   answer: "Answered",
-  turn: "Next turn",
+  turn: "Called a tool",
   cached: "Cached",
   reused: "From the forked run",
   supplied: "Supplied by the caller",
@@ -87,7 +87,7 @@ export const callWords = {
 } as const satisfies Readonly<Record<Call["kind"], string>>
 
 /** Formats a number of attempts. */
-export const attemptsText = (count: number): string => `${count} ${count === 1 ? "attempt" : "attempts"}`
+export const attemptsText = (count: number): string => Format.counted(count, "attempt")
 
 /** Formats the cost of a step, without marking play money. */
 export const plainMoney = (step: Transcript.StepRecord): string => {

@@ -133,9 +133,7 @@ export const answersPath = (id: string, { benchmark, task }: Pick<Question, "ben
 
 /** Returns the title of a report: its benchmarks, with their numbers of questions. */
 const titleOf = ({ benchmarks }: Pick<Report, "benchmarks">): string =>
-  benchmarks
-    .map(({ selected, title }) => `${title}, ${selected} ${selected === 1 ? "question" : "questions"}`)
-    .join("; ")
+  benchmarks.map(({ selected, title }) => `${title}, ${Format.counted(selected, "question")}`).join("; ")
 
 /** Returns the list entry of a report. */
 export const lineOf = (id: string, report: Report, changedAt: number): Line => {

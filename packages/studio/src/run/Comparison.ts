@@ -24,8 +24,10 @@ export const figuresOf = (transcript: Transcript.Transcript): Figures => {
     outputTokens: usage.outputTokens,
     calls,
     steps:
-      transcript.rounds.reduce((sum, { steps }) => sum + steps.filter(({ state }) => state !== "skipped").length, 0) -
-      reusedSteps(transcript).length
+      transcript.rounds.reduce(
+        (sum, { steps }) => sum + steps.filter(({ state }) => state !== "skipped" && state !== "waiting").length,
+        0
+      ) - reusedSteps(transcript).length
   }
 }
 

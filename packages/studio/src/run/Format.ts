@@ -35,6 +35,9 @@ export const tokens = (count: number): string => {
 export const whole = (count: number): string =>
   Math.abs(count) < 1e15 ? count.toLocaleString("en-US") : count.toExponential(1)
 
+/** Formats a number with a noun: 1 call, 2 calls. */
+export const counted = (count: number, noun: string): string => `${whole(count)} ${noun}${count === 1 ? "" : "s"}`
+
 /** Formats a share from 0 to 1 as a percentage: 95.1 %. */
 export const share = (value: number): string => `${(value * 100).toFixed(1)}\u00a0%`
 

@@ -26,6 +26,18 @@ const isReused = ({ lost, origin, state }: Transcript.StepRecord): boolean =>
 export const reusedSteps = (transcript: Transcript.Transcript): ReadonlyArray<Transcript.StepRecord> =>
   isFork(transcript) ? transcript.rounds.flatMap(({ steps }) => steps.filter(isReused)) : []
 
+/** Returns the transcript of a run that has ended with the steps that did not start as skipped. */
+export const settled = (transcript: Transcript.Transcript): Transcript.Transcript =>
+  transcript.ending === undefined || transcript.ending === "suspended"
+    ? transcript
+    : {
+        ...transcript,
+        rounds: transcript.rounds.map((round) => ({
+          ...round,
+          steps: round.steps.map((step) => (step.state === "waiting" ? { ...step, state: "skipped" } : step))
+        }))
+      }
+
 /** A call of a step. Times are in milliseconds from the start of the run. */
 export interface Call {
   readonly from: number

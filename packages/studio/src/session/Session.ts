@@ -125,10 +125,26 @@ interface Charge extends Transcript.Payment {
 }
 
 /** The model of a policy is not in the pool. Its calls are in play money if all workers are. */
+const isPlayIn = ({ pool }: Transcript.Transcript): ((worker: string) => boolean) => {
+  const isPlayPool = Transcript.isAllPlay(pool)
+  const known = new Map(pool.map(({ id, isPlay }) => [id, isPlay === true]))
+  return (worker) => known.get(worker) ?? isPlayPool
+}
+
 const chargesOf = (run: Transcript.Transcript): ReadonlyArray<Charge> => {
-  const isPlayPool = Transcript.isAllPlay(run.pool)
-  const known = new Map(run.pool.map(({ id, isPlay }) => [id, isPlay === true]))
-  return Transcript.payments(run).map((payment) => ({ ...payment, isPlay: known.get(payment.worker) ?? isPlayPool }))
+  const isPlay = isPlayIn(run)
+  return Transcript.payments(run).map((payment) => ({ ...payment, isPlay: isPlay(payment.worker) }))
+}
+
+/** Returns the name of a worker in a run. Workers that have real and made-up prices under one id have two names. */
+type NameOf = (run: Transcript.Transcript) => (worker: string) => string
+
+const namesIn = (charges: ReadonlyArray<Charge>): NameOf => {
+  const real = new Set(charges.flatMap(({ isPlay, worker }) => (isPlay ? [] : worker)))
+  return (run) => {
+    const isPlay = isPlayIn(run)
+    return (worker) => (real.has(worker) && isPlay(worker) ? `${worker} (play money)` : worker)
+  }
 }
 
 const nothing: Spending = { ...noSpend, playUsd: 0 }
@@ -171,14 +187,17 @@ const byCost = (left: Pick<Spending, "costUsd" | "playUsd">, right: Pick<Spendin
 const stepsOf = (run: Transcript.Transcript): ReadonlyArray<Transcript.StepRecord> =>
   run.rounds.flatMap(({ steps }) => steps.flatMap((step) => [step, ...(step.nested ? stepsOf(step.nested) : [])]))
 
-const workersOf = (
-  runs: ReadonlyArray<Transcript.Transcript>,
-  charges: ReadonlyArray<Charge>
-): ReadonlyArray<WorkerFigures> => {
+const workersOf = (runs: ReadonlyArray<Transcript.Transcript>, nameOf: NameOf): ReadonlyArray<WorkerFigures> => {
   const asked = counts(
-    runs.flatMap(stepsOf).flatMap(({ turns = [] }) => turns.flatMap(({ tools, worker }) => tools.map(() => worker)))
+    runs.flatMap((run) =>
+      stepsOf(run).flatMap(({ turns = [] }) =>
+        turns.flatMap(({ tools, worker }) => tools.map(() => nameOf(run)(worker)))
+      )
+    )
   )
-  const figures = [...Map.groupBy(charges, ({ worker }) => worker)].map(([id, own]): WorkerFigures => {
+  const named = runs.flatMap((run) => chargesOf(run).map((charge) => ({ charge, name: nameOf(run)(charge.worker) })))
+  const figures = [...Map.groupBy(named, ({ name }) => name)].map(([id, some]): WorkerFigures => {
+    const own = some.map(({ charge }) => charge)
     const callsFor = (purpose: Transcript.Purpose) => sum(own.filter((charge) => charge.purpose === purpose)).calls
     return {
       id,
@@ -221,7 +240,7 @@ export const figures = ({ against, alone, runs }: Session): Figures => {
       cost: share(spend.costUsd > 0 ? ({ costUsd }) => costUsd : ({ playUsd }) => playUsd),
       tokens: share(tokensOf)
     },
-    workers: workersOf(runs, charges),
+    workers: workersOf(runs, namesIn(charges)),
     against: against && {
       worker: against.worker,
       allUsd: priced(against.pricing, sum(compared)),
@@ -255,20 +274,23 @@ const wordsOf = ({ task }: Transcript.Transcript): string => {
   return words.length <= maxWords ? words : `${words.slice(0, maxWords).toWellFormed()}…`
 }
 
-const lineOf = (run: Transcript.Transcript): Line => {
+const lineOf = (run: Transcript.Transcript, nameOf: NameOf): Line => {
   const { ending = "unfinished", policy, rounds, runId, startedAt } = run
   const { calls, costUsd, playUsd } = sum(chargesOf(run))
   return {
     ...{ id: runId, question: wordsOf(run), startedAt, millis: Transcript.endOf(run) - startedAt },
     ...{ ending, policy, calls, costUsd, playUsd },
     steps: rounds.reduce((sum, { steps }) => sum + steps.length, 0),
-    lanes: Spans.lanes(Spans.of(run))
+    lanes: Spans.lanes(
+      Spans.of(run).map((span) => (span.worker === undefined ? span : { ...span, worker: nameOf(run)(span.worker) }))
+    )
   }
 }
 
 /** Returns the data of the page about a session with at least one run. It contains no answers. */
 export const open = (session: Session): Opened => {
-  const lines = session.runs.map(lineOf).toSorted(byCost)
+  const nameOf = namesIn(session.runs.flatMap(chargesOf))
+  const lines = session.runs.map((run) => lineOf(run, nameOf)).toSorted(byCost)
   return {
     title: session.title,
     figures: figures(session),

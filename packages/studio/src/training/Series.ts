@@ -1,4 +1,5 @@
 /** Computes the chart data for a training run, with one value per iteration. An iteration without a value is a gap. */
+import * as Format from "../run/Format.ts"
 import type { Metrics } from "./Listing.ts"
 
 /** A curve. All curves of a chart cover the same iterations. */
@@ -410,7 +411,7 @@ export const findingOf = (metrics: ReadonlyArray<Metrics>): Finding => {
   if (first === undefined || last === undefined) {
     const done = metrics.length
     return {
-      title: `${done} ${done === 1 ? "iteration" : "iterations"} of the warm start`,
+      title: `${Format.counted(done, "iteration")} of the warm start`,
       detail: "No iteration of reinforcement learning has ended."
     }
   }
@@ -426,15 +427,17 @@ export const findingOf = (metrics: ReadonlyArray<Metrics>): Finding => {
   const verb = !isClear ? "did not change clearly" : to > from ? "rose" : "fell"
   const flat = learned.findLastIndex(({ groups, zeroVariance }) => zeroVariance * 2 <= groups) + 1
   const since = learned[flat]?.iteration
+  const warm = metrics.length - learned.length
+  const means = `Means of ${early.length === 1 ? "the first and the last iteration" : `the first and the last ${early.length} iterations`}, without smoothing.`
   const title = `Reward ${to.toFixed(2)} in the first iteration`
   return {
     title:
       learned.length === 1
         ? title
-        : `Reward ${verb}${isClear ? "" : ":"} from ${from.toFixed(2)} to ${to.toFixed(2)} in ${learned.length} iterations`,
+        : `Reward ${verb}${isClear ? "" : ":"} from ${from.toFixed(2)} to ${to.toFixed(2)} in ${learned.length} iterations${warm > 0 ? ` after a warm start of ${warm}` : ""}`,
     detail:
       since === undefined
-        ? "Most groups have different rewards in the last iteration, so it is still learning."
-        : `From iteration ${since} on, most groups have equal rewards: more iterations bring little.`
+        ? `${means} Most groups have different rewards in the last iteration, so more iterations may help.`
+        : `${means} From iteration ${since} on, most groups have equal rewards: more iterations bring little.`
   }
 }

@@ -222,9 +222,7 @@ const Plan = ({ letter, transcript }: { readonly letter: string; readonly transc
     <section class="card" aria-label={`Plan of ${letter}`}>
       <header>
         <h2>Plan of {letter}</h2>
-        <span class="dim">
-          {rows.length} {rows.length === 1 ? "step" : "steps"}
-        </span>
+        <span class="dim">{Format.counted(rows.length, "step")}</span>
       </header>
       <div class="body" role="group" aria-label={`Plan of ${letter}, scrollable`} tabIndex={0}>
         {transcript.rounds.map((round) =>
@@ -329,8 +327,8 @@ const Several = ({ ids }: { readonly ids: ReadonlyArray<string> }) => {
       <div class="lede">
         <h1>{Format.oneLine(question, 240)}</h1>
         <p>
-          {rows.length} {rows.length === 1 ? "run" : "runs"} under{" "}
-          {policies === 1 ? "one policy" : `${policies} policies`}, the cheapest first.
+          {Format.counted(rows.length, "run")} under {policies === 1 ? "one policy" : `${policies} policies`}, the
+          cheapest first.
         </p>
       </div>
       <section class="card" aria-label="Runs of this question">

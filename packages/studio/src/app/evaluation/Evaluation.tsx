@@ -11,6 +11,7 @@ import { useData } from "../Data.ts"
 import { State } from "../Icons.tsx"
 import { Failed, Money, Skeleton } from "../Parts.tsx"
 import { href, place, setQuery } from "../Router.ts"
+import { Card } from "../Sheet.tsx"
 import { CostChart } from "./CostChart.tsx"
 import { AllFigures, Compositions, Overall, Setting, Strengths } from "./Details.tsx"
 import { Accuracy, Differences } from "./Forest.tsx"
@@ -25,30 +26,24 @@ const verdictWords = {
 const Verdicts = ({ benchmark, report }: { readonly report: Report; readonly benchmark: string }) => {
   const verdicts = (report.equalBudget ?? []).filter((one) => one.benchmark === benchmark)
   return (
-    <section class="card" aria-label="At equal tokens">
-      <header>
-        <h2>At equal tokens</h2>
-        <span class="dim">against as many answers of the best worker as the tokens pay for</span>
-      </header>
-      <div class="body">
-        {verdicts.length === 0 ? (
-          <p class="dim">
-            No worker was measured alone. Add <code>--baselines single</code> for this verdict.
-          </p>
-        ) : (
-          <ul class="verdicts">
-            {verdicts.map((one) => (
-              <li key={one.policy}>
-                <State {...verdictWords[one.verdict]} />
-                <span>
-                  {Format.visible(EvaluationTables.verdicts({ ...report, equalBudget: [one] })[0] ?? one.policy)}
-                </span>
-              </li>
-            ))}
-          </ul>
-        )}
-      </div>
-    </section>
+    <Card title="At equal tokens" note="against as many answers of the best worker as the output tokens pay for">
+      {verdicts.length === 0 ? (
+        <p class="dim">
+          No worker was measured alone. Add <code>--baselines single</code> for this verdict.
+        </p>
+      ) : (
+        <ul class="verdicts">
+          {verdicts.map((one) => (
+            <li key={one.policy}>
+              <State {...verdictWords[one.verdict]} />
+              <span>
+                {Format.visible(EvaluationTables.verdicts({ ...report, equalBudget: [one] })[0] ?? one.policy)}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
   )
 }
 
@@ -56,42 +51,36 @@ const Kinds = ({ cells }: { readonly cells: ReadonlyArray<Cell> }) => {
   const strata = [...new Set(cells.flatMap(({ strata = [] }) => strata.map(({ stratum }) => stratum)))].sort()
   if (strata.length < 2) return null
   return (
-    <section class="card" aria-label="By kind of question">
-      <header>
-        <h2>By kind of question</h2>
-        <span class="dim">accuracy, %</span>
-      </header>
-      <div class="body" role="group" aria-label="Accuracy by kind, scrollable" tabIndex={0}>
-        <table class="table heat">
-          <caption class="unseen">Accuracy of each policy by kind of question, in percent</caption>
-          <thead>
-            <tr>
-              <th scope="col">Policy</th>
-              {strata.map((stratum) => (
-                <th key={stratum} scope="col" class="turned">
-                  <span>{Format.oneLine(stratum, 24)}</span>
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {cells.map((cell) => (
-              <tr key={cell.policy}>
-                <th scope="row">{Format.oneLine(cell.policy, 40)}</th>
-                {strata.map((stratum) => {
-                  const mean = cell.strata?.find((one) => one.stratum === stratum)?.mean ?? null
-                  return (
-                    <td key={stratum} class={mean === null ? "" : `heat-${Math.min(5, Math.floor(mean * 5.999))}`}>
-                      {mean === null ? "" : Math.round(100 * mean)}
-                    </td>
-                  )
-                })}
-              </tr>
+    <Card title="By kind of question" note="accuracy, %">
+      <table class="table heat">
+        <caption class="unseen">Accuracy of each policy by kind of question, in percent</caption>
+        <thead>
+          <tr>
+            <th scope="col">Policy</th>
+            {strata.map((stratum) => (
+              <th key={stratum} scope="col" class="turned">
+                <span>{Format.oneLine(stratum, 24)}</span>
+              </th>
             ))}
-          </tbody>
-        </table>
-      </div>
-    </section>
+          </tr>
+        </thead>
+        <tbody>
+          {cells.map((cell) => (
+            <tr key={cell.policy}>
+              <th scope="row">{Format.oneLine(cell.policy, 40)}</th>
+              {strata.map((stratum) => {
+                const mean = cell.strata?.find((one) => one.stratum === stratum)?.mean ?? null
+                return (
+                  <td key={stratum} class={mean === null ? "" : `heat-${Math.min(5, Math.floor(mean * 5.999))}`}>
+                    {mean === null ? "" : Math.round(100 * mean)}
+                  </td>
+                )
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Card>
   )
 }
 
@@ -126,8 +115,8 @@ const View = ({ opened }: { readonly opened: Opened }) => {
         )}
         <span class="grow" />
         <span class="dim wide-only">
-          {Format.whole(extent.samples)} samples · {config.epochs} {config.epochs === 1 ? "epoch" : "epochs"} · seed{" "}
-          {config.seed} · <Money usd={extent.paidUsd} isPlay={isPlay} />
+          {Format.whole(extent.samples)} samples · {Format.counted(config.epochs, "epoch")} · seed {config.seed} ·{" "}
+          <Money usd={extent.paidUsd} isPlay={isPlay} />
         </span>
       </header>
       <div class="sheet">

@@ -6,7 +6,7 @@ import * as EvaluationTables from "@divisi/report/EvaluationTables"
 import type { Cell, Report } from "../../evaluation/Listing.ts"
 import * as Listing from "../../evaluation/Listing.ts"
 import * as Format from "../../run/Format.ts"
-import { Money } from "../Parts.tsx"
+import { type Column, Head, Money } from "../Parts.tsx"
 import { setQuery } from "../Router.ts"
 import { Figures, known } from "../Sheet.tsx"
 
@@ -20,15 +20,20 @@ const Grid = ({ marks, zero }: { readonly marks: ReadonlyArray<number>; readonly
   </>
 )
 
-const Scale = ({ labels }: { readonly labels: ReadonlyArray<readonly [number, string]> }) => (
-  <svg class="strip-svg" width="100%" height="16" aria-hidden="true">
-    {labels.map(([share, text]) => (
-      <text key={text} class="tick" x={at(share)} y="12" text-anchor="middle">
-        {text}
-      </text>
-    ))}
-  </svg>
-)
+/** A column of intervals, with the scale in its header. */
+const interval = (labels: ReadonlyArray<readonly [number, string]>): Column => [
+  <>
+    <span class="unseen">Interval</span>
+    <svg class="strip-svg" width="100%" height="16" aria-hidden="true">
+      {labels.map(([share, text]) => (
+        <text key={text} class="tick" x={at(share)} y="12" text-anchor="middle">
+          {text}
+        </text>
+      ))}
+    </svg>
+  </>,
+  "strip"
+]
 
 const quarters = [0, 0.25, 0.5, 0.75, 1]
 
@@ -65,32 +70,17 @@ export const Accuracy = ({
       <div class="body" role="group" aria-label="Accuracy, scrollable" tabIndex={0}>
         <table class="table forest">
           <caption class="unseen">Accuracy, cost, tokens and time of each policy</caption>
-          <thead>
-            <tr>
-              <th scope="col">Policy</th>
-              <th scope="col" class="strip">
-                <span class="unseen">Interval</span>
-                <Scale labels={quarters.map((share) => [share, `${100 * share}`])} />
-              </th>
-              <th scope="col" class="right">
-                Accuracy
-              </th>
-              {hasMissing && (
-                <th scope="col" class="right">
-                  Missing
-                </th>
-              )}
-              <th scope="col" class="right">
-                Cost a question
-              </th>
-              <th scope="col" class="right">
-                Tokens
-              </th>
-              <th scope="col" class="right">
-                Median time
-              </th>
-            </tr>
-          </thead>
+          <Head
+            columns={[
+              "Policy",
+              interval(quarters.map((share) => [share, `${100 * share}`])),
+              ["Accuracy", "right"],
+              ...(hasMissing ? [["Missing", "right"] as const] : []),
+              ["Cost a question", "right"],
+              ["Tokens", "right"],
+              ["Median time", "right"]
+            ]}
+          />
           <tbody>
             {shown.map((cell) => {
               const { costUsd, inputTokens, millis, outputTokens, policy, score, unpricedCalls } = cell
@@ -191,28 +181,19 @@ export const Differences = ({ benchmark, report }: { readonly report: Report; re
         ) : (
           <table class="table forest">
             <caption class="unseen">Paired differences</caption>
-            <thead>
-              <tr>
-                <th scope="col">Policy</th>
-                <th scope="col" class="strip">
-                  <span class="unseen">Interval</span>
-                  <Scale
-                    labels={marks
-                      .filter((mark) => to - from < 1 || Number.isInteger(2 * mark))
-                      .map((mark) => [share(mark), signed(mark).replace(/\.0$/, "")])}
-                  />
-                </th>
-                <th scope="col" class="right">
-                  Points
-                </th>
-                <th scope="col" class="right">
-                  p (Holm)
-                </th>
-                <th scope="col" class="right">
-                  Better / worse / same
-                </th>
-              </tr>
-            </thead>
+            <Head
+              columns={[
+                "Policy",
+                interval(
+                  marks
+                    .filter((mark) => to - from < 1 || Number.isInteger(2 * mark))
+                    .map((mark) => [share(mark), signed(mark).replace(/\.0$/, "")])
+                ),
+                ["Points", "right"],
+                ["p (Holm)", "right"],
+                ["Better / worse / same", "right"]
+              ]}
+            />
             <tbody>
               {rows.map(({ against, better, high = null, low = null, mean = null, pAdjusted, same, worse }) => {
                 const verdict =

@@ -4,6 +4,7 @@
  * question.
  */
 import { useSignal } from "@preact/signals"
+import { useEffect, useRef } from "preact/hooks"
 import type { Answers, Opened, Question, Sample } from "../../evaluation/Listing.ts"
 import * as Listing from "../../evaluation/Listing.ts"
 import * as Format from "../../run/Format.ts"
@@ -43,9 +44,31 @@ const sampleWord = ({ isUnparsed, missing, score }: Sample): string =>
         ? "no score"
         : wordOf([score])
 
-const Answer = ({ sample, isPlay }: { readonly sample: Answers["samples"][number]; readonly isPlay: boolean }) => {
-  const { answer, costUsd, epoch, failure, inputTokens, millis, missing, outputTokens, policy, run, score, steps } =
-    sample
+const Answer = ({
+  id,
+  isPlay,
+  sample
+}: {
+  readonly id: string
+  readonly sample: Answers["samples"][number]
+  readonly isPlay: boolean
+}) => {
+  const {
+    answer,
+    benchmark,
+    costUsd,
+    epoch,
+    failure,
+    inputTokens,
+    millis,
+    missing,
+    outputTokens,
+    policy,
+    run,
+    score,
+    steps,
+    task
+  } = sample
   const why = missing?.message ?? failure
   return (
     <tr>
@@ -79,7 +102,11 @@ const Answer = ({ sample, isPlay }: { readonly sample: Answers["samples"][number
       </td>
       <td class="right">
         {run !== null && (
-          <a class="link" href={href(["runs", run])} aria-label={`Open the run of ${policy}, answer ${epoch + 1}`}>
+          <a
+            class="link"
+            href={href(["runs", run], { of: id, benchmark, task })}
+            aria-label={`Open the run of ${policy}, answer ${epoch + 1}`}
+          >
             Run
           </a>
         )}
@@ -133,7 +160,7 @@ const AnswersPane = ({
           />
           <tbody>
             {shown.map((sample) => (
-              <Answer key={`${sample.policy}/${sample.epoch}`} sample={sample} isPlay={isPlay} />
+              <Answer key={`${sample.policy}/${sample.epoch}`} id={id} sample={sample} isPlay={isPlay} />
             ))}
           </tbody>
         </table>
@@ -194,6 +221,9 @@ export const Samples = ({
   }
   const one = ordinal("a", 0)
   const other = ordinal("b", 1)
+  const opened = useRef<HTMLTableRowElement>(null)
+  // The page of a run leads back to the question.
+  useEffect(() => opened.current?.scrollIntoView(), [])
   const search = useSignal("")
   const most = useSignal(pageSize)
   const own = questions.filter((question) => question.benchmark === benchmark)
@@ -267,24 +297,21 @@ export const Samples = ({
         ) : (
           <table class="table samples">
             <caption class="unseen">Questions with the outcomes of two policies</caption>
-            <thead>
-              <tr>
-                <th scope="col">Question</th>
-                <th scope="col">Kind</th>
-                <th scope="col">{Format.oneLine(names[one] ?? "", 30)}</th>
-                {other !== one && <th scope="col">{Format.oneLine(names[other] ?? "", 30)}</th>}
-                <th scope="col" class="right">
-                  Policies that are correct
-                </th>
-              </tr>
-            </thead>
+            <Head
+              columns={[
+                "Question",
+                "Kind",
+                ...[...new Set([one, other])].map((index) => Format.oneLine(names[index] ?? "", 30)),
+                ["Policies that are correct", "right"]
+              ]}
+            />
             <tbody>
               {found.slice(0, most.value).flatMap((question) => {
                 const { scores, stratum, task } = question
                 const isOpen = open === task
                 const means = scores.map(Listing.meanOf)
                 const row = (
-                  <tr key={task} class={isOpen ? "chosen" : ""}>
+                  <tr key={task} class={isOpen ? "chosen" : ""} ref={isOpen ? opened : null}>
                     <th scope="row">
                       <button
                         type="button"

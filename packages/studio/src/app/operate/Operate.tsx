@@ -8,10 +8,10 @@ import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import * as Format from "../../run/Format.ts"
 import type { Summary } from "../../run/Summary.ts"
+import { periodically } from "../Data.ts"
 import { readRun } from "../Follow.ts"
 import { State } from "../Icons.tsx"
 import { Failed, Head, Money, Skeleton, Stat } from "../Parts.tsx"
-import { periodically } from "../Periodic.ts"
 import { ask, askJson, listRuns } from "../Source.ts"
 import type { Cost, Sample } from "./Operations.ts"
 import * as Operating from "./Operations.ts"
@@ -116,7 +116,7 @@ const Days = ({ costs }: { readonly costs: ReadonlyArray<Cost> }) => {
                 height={`${most === 0 ? 0 : (100 * costUsd) / most}%`}
                 rx="2"
               >
-                <title>{`${name}: ${Format.money(costUsd)}, ${runs} ${runs === 1 ? "run" : "runs"}`}</title>
+                <title>{`${name}: ${Format.money(costUsd)}, ${Format.counted(runs, "run")}`}</title>
               </rect>
               {(index === 0 || index === costs.length - 1) && (
                 <text
@@ -294,7 +294,7 @@ const Vendors = ({ metrics, operations }: Read) => {
             {Format.oneLine(provider, 60)}: no call before {Format.exactly(until)}.
           </p>
         ))}
-        {operations.closed.length === 0 && <State state="answered" word="All vendors accept calls" />}
+        {operations.closed.length === 0 && <State state="answered" word="No vendor is paused" />}
         {failed.length === 0 ? (
           <p class="dim">No call has failed permanently.</p>
         ) : (
@@ -391,12 +391,12 @@ const View = ({
             {operations.status === "draining"
               ? "The server is shutting down"
               : words === ""
-                ? "All vendors accept calls, and no key is at its limit"
+                ? "No vendor is paused, and no key is at its limit"
                 : `${words[0]!.toUpperCase()}${words.slice(1)}`}
           </h1>
           <p>
-            {Format.whole(requests)} {requests === 1 ? "request" : "requests"} since the start of this server,{" "}
-            {Format.whole(refused)} of them with an error.
+            {Format.counted(requests, "request")} since the start of this server, {Format.whole(refused)} of them with
+            an error.
           </p>
         </div>
         <dl class="stats">
@@ -406,7 +406,7 @@ const View = ({
           <Stat name="Suspended" note="wait for a person or a client">
             {Format.whole(waiting)}
           </Stat>
-          <Stat name="Requests in flight" note="size of their bodies">
+          <Stat name="Request bodies" note="of requests in flight">
             {Format.tokens(operations.bytes_in_flight)} B
           </Stat>
           <Stat

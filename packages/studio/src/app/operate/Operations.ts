@@ -47,10 +47,13 @@ export interface Cost {
 
 const costsBy = (runs: ReadonlyArray<Summary>, names: (run: Summary) => ReadonlyArray<string>): ReadonlyArray<Cost> => {
   const costs = new Map<string, Cost>()
+  const isPlay = runs.every(({ is_play }) => is_play === true)
   for (const run of runs) {
+    // Play money is not added to dollars.
+    const costUsd = run.is_play === true && !isPlay ? 0 : run.cost_usd
     for (const name of names(run)) {
       const before = costs.get(name) ?? { name, runs: 0, costUsd: 0 }
-      costs.set(name, { name, runs: before.runs + 1, costUsd: before.costUsd + run.cost_usd })
+      costs.set(name, { name, runs: before.runs + 1, costUsd: before.costUsd + costUsd })
     }
   }
   return [...costs.values()]

@@ -327,13 +327,13 @@ const View = ({ opened: { figures, pricing, runs, title, unreadable } }: { reado
         <div class="lede-row">
           <div class="lede grow">
             <h1>
-              {Format.whole(figures.runs)} {figures.runs === 1 ? "run" : "runs"} cost{" "}
-              {Format.money(spend.costUsd > 0 ? spend.costUsd : spend.playUsd)}
-              {spend.costUsd === 0 && spend.playUsd > 0 && " in play money"}
-              {orchestration.cost !== undefined && `, ${Format.share(orchestration.cost)} of it for orchestration`}
+              {Format.counted(figures.runs, "run")} cost <Amounts {...spend} />
             </h1>
-            {spend.costUsd > 0 && spend.playUsd > 0 && (
-              <p>Further calls have made-up prices: {Format.money(spend.playUsd, true)} in all.</p>
+            {orchestration.cost !== undefined && (
+              <p>
+                {Format.share(orchestration.cost)} of the {spend.costUsd > 0 ? "dollars" : "play money"} paid for
+                orchestration: plans, advice, checks and critics.
+              </p>
             )}
             {unreadable !== undefined && (
               <p class="tone-failed">

@@ -113,7 +113,7 @@ export const Rollouts = ({
         <h2>Rollouts of iteration {iteration}</h2>
         {value !== undefined && (
           <span class="dim">
-            {value.length} {value.length === 1 ? "group" : "groups"}
+            {Format.counted(value.length, "group")}
             {isExcerpt ? ", one of each kind of task" : flat > 0 && `, ${flat} with equal rewards`}
           </span>
         )}

@@ -8,8 +8,9 @@ import * as Listing from "../../training/Listing.ts"
 import * as Training from "../../training/Series.ts"
 import { useAll, useData } from "../Data.ts"
 import { State } from "../Icons.tsx"
-import { Failed, Head, Money, Skeleton, Stat } from "../Parts.tsx"
+import { Failed, Money, Skeleton, Stat } from "../Parts.tsx"
 import { href, place, setQuery } from "../Router.ts"
+import { Card, Figures } from "../Sheet.tsx"
 import { Curves, Shares, ValueTable } from "./Curves.tsx"
 import { Settings, WorkersByKind } from "./Details.tsx"
 import { Rollouts } from "./Rollouts.tsx"
@@ -72,29 +73,17 @@ const Overlay = ({ id, others }: { readonly id: string; readonly others: Readonl
 }
 
 const Shapes = ({ spans }: { readonly spans: ReadonlyArray<Training.ShapeSpan> }) => (
-  <section class="card" aria-label="Shapes of plans">
-    <header>
-      <h2>Most frequent plan</h2>
-      <span class="dim">workers of the steps, with the steps that they see in parentheses</span>
-    </header>
-    <div class="body" role="group" aria-label="Most frequent plan, scrollable" tabIndex={0}>
-      <table class="table">
-        <caption class="unseen">Most frequent shape of plan over the iterations</caption>
-        <Head columns={["Iterations", "Plan", ["Share of the plans", "right"]]} />
-        <tbody>
-          {spans.map(({ from, shape, share, to }) => (
-            <tr key={from}>
-              <th scope="row" class="num">
-                {from === to ? from : `${from} to ${to}`}
-              </th>
-              <td>{Format.oneLine(shape.replaceAll(" > ", " → "), 200)}</td>
-              <td class="right">{Format.share(share)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  </section>
+  <Card title="Most frequent plan" note="workers of the steps, with the steps that they see in parentheses">
+    <Figures
+      caption="Most frequent shape of plan over the iterations"
+      items={spans}
+      columns={[
+        ["Iterations", ({ from, to }) => (from === to ? from : `${from} to ${to}`)],
+        ["Plan", ({ shape }) => Format.oneLine(shape.replaceAll(" > ", " → "), 200), ""],
+        ["Share of the plans", ({ share }) => Format.share(share)]
+      ]}
+    />
+  </Card>
 )
 
 /** Maximum number of rows in the table of topologies. */
@@ -187,8 +176,8 @@ const View = ({ opened: read }: { readonly opened: Opened }) => {
           <div class="lede grow">
             <h1>{finding.title}</h1>
             <p>
-              {Format.oneLine(line.engine, 120)}; {config.pool.length} {config.pool.length === 1 ? "worker" : "workers"}
-              ; seed {config.seed}. {finding.detail}
+              {Format.oneLine(line.engine, 120)}; {Format.counted(config.pool.length, "worker")}; seed {config.seed}.{" "}
+              {finding.detail}
             </p>
             {phases.length > 1 && (
               <p class="dim">
