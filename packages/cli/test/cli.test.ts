@@ -150,7 +150,7 @@ describe.concurrent("divisi run", () => {
   it("stops within its budget, and reports it with exit code 3", async () => {
     const { code, errors } = await divisi(["run", "Which?", "--max-cost", "0.0000001", ...quick])
     assert.strictEqual(code, 3)
-    assert.lengthOf(errors.match(/cost limit is 0\.0000001 USD.*Raise the limit/g)!, 1, errors)
+    assert.lengthOf(errors.match(/cost limit of 0\.0000001 USD.*Raise the limit/g)!, 1, errors)
   })
 
   it.each(["1ms", "300ms"])("stops when its time of %s is over", async (time) => {

@@ -125,7 +125,7 @@ describe("divisi eval, from what was recorded", () => {
       const { code, errors } = await divisi(["eval", "export", "evaluation", "--to", "inspect"], { cwd })
       expect({ code, errors }).toMatchObject({
         code: 0,
-        errors: expect.stringContaining("2 logs in evaluation/inspect")
+        errors: expect.stringContaining("Wrote 2 logs to evaluation/inspect")
       })
       const folder = path.join(cwd, "evaluation/inspect")
       const names = readdirSync(folder)

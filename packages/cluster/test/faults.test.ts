@@ -294,11 +294,12 @@ describe.skipIf(!hasPostgres)("services on Postgres", () => {
           const opened = place()
           const before = yield* opened
           yield* (yield* PostgresRecords.make(before, { kind: "a" })).set("x", "kept")
-          // As it was before the last two steps of the schema.
+          // As it was before the last three steps of the schema.
           for (const statement of [
+            `DROP TABLE ${before.schema}.slots`,
             `ALTER TABLE ${before.schema}.owners DROP COLUMN since`,
             `ALTER TABLE ${before.schema}.runs DROP COLUMN takeovers`,
-            `UPDATE ${before.schema}.version SET version = version - 2`
+            `UPDATE ${before.schema}.version SET version = version - 3`
           ])
             yield* before.run((session) => session.query(statement))
           const after = yield* opened
