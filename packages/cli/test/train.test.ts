@@ -60,7 +60,7 @@ describe.concurrent("divisi train --dry-run", () => {
       assert.match(output, /\ncost {7}\$[\d.]+ \(\$[\d.]+ to \$[\d.]+\) play money\n/)
       assert.match(output, /\n {2}engine {3}\$0\n/)
       assert.match(output, /\ntime {7}[\d.]+ m?s/)
-      assert.match(output, /\nrollouts {3}140\n/)
+      assert.match(output, /\nrollouts {3}144\n/)
       assert.deepStrictEqual(readdirSync(cwd), [])
     }))
 
