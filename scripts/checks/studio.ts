@@ -231,7 +231,7 @@ export const check = async (): Promise<Report> => {
     },
     { name: "evaluations", address: `${url}#/evaluations`, shows: "Complete" },
     { name: "evaluation", address: `${url}#/evaluations/evaluation?show=differ`, shows: "At equal tokens" },
-    { name: "costs", address: `${url}#/costs`, shows: "for orchestration" },
+    { name: "costs", address: `${url}#/costs`, shows: "paid for orchestration" },
     { name: "trainings", address: `${url}#/training`, shows: "Finished" },
     { address: `${url}#/training/toy?iteration=22`, shows: "mean reward" },
     { name: "operate", address: new URL("/studio/#/operate", server.url).href, shows: "Keys and budgets" },

@@ -496,7 +496,7 @@ export const loadedPages = async ({ files, server }: Served): Promise<ReadonlyAr
     { address: `${server}#/operate`, shows: "Cost by key" },
     { address: `${files}#/evaluations`, shows: "Complete" },
     { address: `${files}#/evaluations/evaluation`, shows: "At equal tokens" },
-    { address: `${files}#/costs`, shows: "for orchestration" },
+    { address: `${files}#/costs`, shows: "paid for orchestration" },
     { address: `${files}#/training`, shows: "Finished" },
     { address: `${files}#/training/toy`, shows: "mean of the rollouts" }
   ]
