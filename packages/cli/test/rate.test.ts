@@ -87,7 +87,7 @@ describe.concurrent("divisi rate and divisi learn", () => {
       assert.strictEqual(events.findLast(({ type }) => type === "run-finished").answer, "The moon!")
       const again = (await ask("learn", "--from", file)).output
       assert.include(again, "The current table remains in use: it would choose the same workers.")
-      assert.include((await ask("learn", "--revert")).output, "No table is in use")
+      assert.include((await ask("learn", "--revert")).output, "No learned routing table is in use")
       const { output: records } = await ask("learn", "--show")
       assert.match(records, /ParetoBandit +google\/gemini-2\.5-pro +95\.1 +0\.5/)
       assert.include(records, "https://github.com/ParetoBandit/ParetoBandit/tree/72ccbef (Apache-2.0), read 2026-11-24")
