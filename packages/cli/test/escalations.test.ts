@@ -120,7 +120,7 @@ describe.concurrent("checks by name", () => {
     for (const [checks, flag, problem] of [
       ["{}", "=grader", "--check 'tests=command:npm test'"],
       ["{}", "a=schema:none.json", "--check a: cannot use the schema none.json"],
-      ['{ a: "nobody" }', "b=grader", 'The config\'s check a: unknown check "nobody"'],
+      ['{ a: "nobody" }', "b=grader", 'Check "a" in the config: unknown check "nobody"'],
       ["{ a: 5 }", "b=grader", "checks.a"]
     ] as const) {
       const { code, errors } = await asking("a", checks, "--check", flag)

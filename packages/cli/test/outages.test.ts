@@ -73,9 +73,9 @@ describe("an outage of a vendor", () => {
       assert.include(lost.errors, "2 of 4 samples (50%) are missing, more than --max-missing 0.05")
       const text = await ask(...evaluation, "--max-missing", "0.5")
       assert.strictEqual(text.code, 0, text.errors)
-      assert.match(text.output, /^2 samples not measured, excluded from means \(2: .*overloaded/im)
+      assert.match(text.output, /^2 samples not measured, excluded from means \(.*overloaded/im)
       for (const name of ["report.md", "report.csv"]) {
-        assert.match(readFileSync(path.join(cwd, "evaluation", name), "utf8"), /2: .*overloaded/i)
+        assert.match(readFileSync(path.join(cwd, "evaluation", name), "utf8"), /overloaded/i)
       }
       assert.match(text.output, /^\d+ calls failed, including retries$/m)
       const noted = () =>
@@ -97,7 +97,7 @@ describe("an outage of a vendor", () => {
       const lost = await ask(...args)
       assert.strictEqual(lost.code, 1)
       assert.deepInclude(JSON.parse(lost.output), { accuracy: null, notMeasured: 4, notMeasuredBy: { Network: 4 } })
-      assert.match(lost.errors, /4 of 4 samples \(100%\) are missing, .* First error: gone is unreachable .*\n$/)
+      assert.match(lost.errors, /4 of 4 samples \(100%\) are missing, .* First error: gone is unreachable[.:].*\n$/)
       assert.strictEqual((await ask(...args, "--max-missing", "1")).code, 0)
     }))
 

@@ -39,7 +39,7 @@ describe("divisi run --approve-plans", () => {
 
   it("prints the price of the waiting plan without a terminal", () =>
     inFolder(async ({ run }) => {
-      const prices = /price +calls +tokens +cost\n +least +2 +0 +\$0\.02\n +likely +2 .*\n +most +\d/
+      const prices = /estimate +calls +tokens +cost\n +least +2 +0 +\$0\.02\n +likely +2 .*\n +most +\d/
       assert.match((await run(["run", "Which?", "--run-id", "run-1", "--approve-plans"])).errors, prices)
       assert.match((await run(["runs", "show", "run-1"])).output, prices)
       const events = valuesOf((await run(["run", "Which?", "--run-id", "run-2", "--approve-plans", "--json"])).output)
