@@ -14,6 +14,7 @@ import * as Tables from "../Options.ts"
 import type { Worker } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import * as Baselines from "./Baselines.ts"
+import { inPlaceOf } from "./fallback.ts"
 import { needsOf } from "./OneWorker.ts"
 import * as Policy from "./Policy.ts"
 import * as Strongest from "./Strongest.ts"
@@ -54,7 +55,7 @@ const aloneBecause = (context: Policy.Context): string | undefined => {
  * Returns a policy that prompts a language model to write the plan or, if the question is easy, the answer. If its
  * completion is neither, `alone` plans. If the model fails, `next` does.
  */
-const prompted = (model: Worker, alone: Policy.Policy, next: Policy.Policy, declines?: Policy.Declines) => {
+const prompted = (model: Worker, alone: Policy.Policy, next: () => Policy.Policy, declines?: Policy.Declines) => {
   const most = Math.min(completionTokens, model.limits?.maxOutputTokens ?? completionTokens)
   const planner: Policy.Policy = {
     name: model.id,
@@ -71,12 +72,7 @@ const prompted = (model: Worker, alone: Policy.Policy, next: Policy.Policy, decl
   }
   const propose: Policy.Policy["propose"] = (context) =>
     Effect.catchTag(planner.propose(context), "WorkerError", ({ message }) =>
-      Effect.map(Policy.propose(next, context), (proposal) => ({
-        policy: next.name,
-        author: next,
-        ...proposal,
-        notes: [`${model.id} could not plan. ${message}`, ...(proposal.notes ?? [])]
-      }))
+      inPlaceOf(next(), context, `${model.id} could not plan. ${message}`)
     )
   return Policy.withFallback({ ...planner, propose }, alone, { declines })
 }
@@ -103,10 +99,11 @@ const strongestOf = (workers: ReadonlyArray<Worker>) => {
 /** Returns a policy in which the strongest language model plans for the pool. */
 const planned = (workers: ReadonlyArray<Worker>, models: ReadonlyArray<Worker>): Policy.Policy => {
   const { model, why } = strongestOf(models)
-  const others = workers.filter((worker) => worker !== model)
-  const otherModels = models.filter((worker) => worker !== model)
-  const next = Baselines.single(strongestOf(otherModels.length > 0 ? otherModels : others).model.id)
   const isOnly = models.length === 1
+  const next = () => {
+    const others = (isOnly ? workers : models).filter((worker) => worker !== model)
+    return Baselines.single(strongestOf(others).model.id)
+  }
   return because(
     models.length === workers.length
       ? prompted(model, Strongest.make(), next, aloneBecause)

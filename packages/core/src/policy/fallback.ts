@@ -41,13 +41,17 @@ const valid = (
   return tooDear === undefined ? Effect.succeed(proposal) : Effect.fail(tooDear)
 }
 
-const standIn = (fallback: Policy.Policy, context: Policy.Context, why: string) =>
-  Effect.map(Policy.propose(fallback, context), (proposal) => ({
-    policy: fallback.name,
-    author: fallback,
+/** Returns the proposal of another policy, in its name and with a note. */
+export const inPlaceOf = (other: Policy.Policy, context: Policy.Context, note: string) =>
+  Effect.map(Policy.propose(other, context), (proposal) => ({
+    policy: other.name,
+    author: other,
     ...proposal,
-    notes: [`Using the fallback policy ${fallback.name}. ${why}`, ...(proposal.notes ?? [])]
+    notes: [note, ...(proposal.notes ?? [])]
   }))
+
+const standIn = (fallback: Policy.Policy, context: Policy.Context, why: string) =>
+  inPlaceOf(fallback, context, `Using the fallback policy ${fallback.name}. ${why}`)
 
 /** Returns the first result, or that of the fallback. Errors that a fallback would hide are passed on. */
 const orElse = <A>(
