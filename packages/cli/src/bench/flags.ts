@@ -12,9 +12,7 @@ export const routingFlags = {
     )
   ),
   split: choice("split", RoutingBench.splits).pipe(
-    Flag.withDescription(
-      "Unit to hold out for the test: a question, or a whole kind of questions (default question)"
-    ),
+    Flag.withDescription("Unit to hold out for the test: a question, or a whole kind of questions (default question)"),
     Flag.withDefault("question")
   ),
   repeats: whole("repeats", 1).pipe(Flag.withDescription("Number of random splits (default 10)"), Flag.withDefault(10)),

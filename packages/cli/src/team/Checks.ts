@@ -142,28 +142,32 @@ export const resolve = Effect.fnUntraced(function* (
   flags: ReadonlyArray<string>,
   pool: WorkerPool.WorkerPool
 ): Effect.fn.Return<Check.Checks | undefined, Failure> {
-  const given = [
-    ...Object.entries(config.checks ?? {}).map(([name, check]) => ["config", name, check] as const),
-    ...flags.map((flag) => ["--check", ...parted(flag)] as const)
-  ]
-  const names = flags.map((flag) => parted(flag)[0])
+  const flagged = flags.map(parted)
+  const names = flagged.map(([name]) => name)
   const repeated = names.find((name, at) => names.indexOf(name) < at)
   if (repeated !== undefined)
     return yield* usage(`--check: two checks have the name "${repeated}". Give each check its own name.`)
-  const checks = new Map<string, Check.Check>()
-  for (const [whose, name, check] of given) {
-    if (!namePattern.test(name)) {
-      const form = whose === "--check" ? ", as in --check 'tests=command:npm test'" : ""
-      return yield* usage(
-        `${whose === "config" ? "checks" : whose}: "${name}" is not a valid check name. Names start with a letter${form}.`
-      )
-    }
-    checks.set(
+  const given = [
+    ...Object.entries(config.checks ?? {}).map(([name, check]) => ({
       name,
-      typeof check === "string"
-        ? yield* named(whose === "config" ? `Check "${name}" in the config` : `${whose} ${name}`, pool, check)
-        : check
-    )
+      check,
+      label: `Check "${name}" in the config`,
+      source: "checks",
+      form: ""
+    })),
+    ...flagged.map(([name, check]) => ({
+      name,
+      check,
+      label: `--check ${name}`,
+      source: "--check",
+      form: ", as in --check 'tests=command:npm test'"
+    }))
+  ]
+  const checks = new Map<string, Check.Check>()
+  for (const { check, form, label, name, source } of given) {
+    if (!namePattern.test(name))
+      return yield* usage(`${source}: "${name}" is not a valid check name. Names start with a letter${form}.`)
+    checks.set(name, typeof check === "string" ? yield* named(label, pool, check) : check)
   }
   return checks.size === 0 ? undefined : Object.fromEntries(checks)
 })

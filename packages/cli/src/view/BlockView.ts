@@ -246,19 +246,10 @@ const whyOf = ({ steps }: Transcript.RoundRecord): string => {
   return why.length === 0 ? "" : ` · ${why.at(-1)}`
 }
 
-const roundTitle = (
-  { confirmed, isOwn, policy = "", round }: Transcript.RoundRecord,
-  workflow: Workflow.Workflow
-): Line => [
+const roundTitle = ({ isOwn, policy = "", round }: Transcript.RoundRecord, workflow: Workflow.Workflow): Line => [
   span(round === 0 ? "Plan" : `Round ${round + 1}`, "bold"),
   span(` by ${oneLine(policy)}: `),
-  span(
-    confirmed
-      ? "no further steps: the previous answer is accepted"
-      : isOwn === true
-        ? Records.ownAnswer
-        : Records.shapeOf(workflow)
-  )
+  span(isOwn === true ? Records.ownAnswer : Records.shapeOf(workflow))
 ]
 
 const roundLines = (

@@ -210,7 +210,5 @@ export type Of<T extends Type> = Extract<RunEvent, { readonly type: T }>
  */
 export type Listener = (event: RunEvent) => void
 
-/**
- * Emits an event after adding the run id and a timestamp.
- */
+/** Emits an event after adding the run id and a timestamp. */
 export type Emit = (body: Body) => void
