@@ -1,13 +1,6 @@
 /** Runs each orchestrator with models that follow a script, prints its turns, and resumes it from its transcript. */
 import assert from "node:assert/strict"
-import {
-  type ConductResult,
-  conduct,
-  type Policy,
-  resume,
-  type Worker,
-  worker
-} from "@divisi/core/promise"
+import { type ConductResult, conduct, type Policy, resume, type Worker, worker } from "@divisi/core/promise"
 import { agentflow } from "./agentflow.ts"
 import { handoffs } from "./handoffs.ts"
 import { orchestrator8b } from "./orchestrator8b.ts"

@@ -314,7 +314,7 @@ describe("a prompted Conductor that may answer", () => {
   it("is not read for a picture or a run with checks", async () => {
     const plan = 'model_id = [0]\nsubtasks = [""]\naccess_list = [[]]'
     const image = { type: "image", url: "https://example.com/cat.png" } as const
-    const brief = (text: string) => (text.length < 9 || "Too long.")
+    const brief = (text: string) => text.length < 9 || "Too long."
     const tried: ReadonlyArray<Pick<ConductOptions, "question" | "checks">> = [
       { question: [{ type: "text", text: "What is this?" }, image] },
       { question, checks: { brief } }

@@ -19,9 +19,7 @@ export const reasonsText = (total: number, given: ReadonlyArray<Reason>): string
     .slice(0, maxShown)
   const rest = shown.reduce((left, { samples }) => left - samples, total)
   const texts = shown.map(({ reason, samples }) => `${count(samples)} × ${reason.replace(/\.$/, "")}`)
-  return [...texts, ...(shown.length === 0 || rest <= 0 ? [] : [`${count(rest)} × less frequent reasons`])].join(
-    "; "
-  )
+  return [...texts, ...(shown.length === 0 || rest <= 0 ? [] : [`${count(rest)} × less frequent reasons`])].join("; ")
 }
 
 /** Returns the reasons over all cells in parentheses. Empty if a report of an older version has none. */
