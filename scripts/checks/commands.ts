@@ -16,7 +16,7 @@ import type { Report } from "./Report.ts"
 /** Folder for the files of pages. They can import the same packages as the CLI. */
 const home = path.join(root, "packages/cli/.examples", `commands-${process.pid}`)
 
-const main = path.join(root, "packages/cli/dist/main.js")
+const main = path.join(root, "packages/cli/bin/divisi.js")
 
 /** Returns the environment without the API keys of the user who runs the check. */
 const environment = () => ({
