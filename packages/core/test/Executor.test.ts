@@ -224,7 +224,7 @@ describe("promise 4: a budget is never exceeded", () => {
       // An answer to a subtask is not an answer to the question: it is only in the transcript.
       assert.strictEqual(result.answer, undefined)
       assert.strictEqual(transcript.rounds[0]!.steps[1]!.text, "one two")
-      assert.include(result.detail, "the cost limit is 13 USD")
+      assert.include(result.detail, "the cost limit of 13 USD")
       assert.deepStrictEqual(
         transcript.rounds[0]!.steps.map((step) => step.state),
         ["answered", "answered", "failed", "skipped"]
@@ -274,6 +274,19 @@ describe("promise 4: a budget is never exceeded", () => {
       assert.strictEqual(result.durationMillis, 1000)
       assert.strictEqual(result.answer, "early")
       assert.strictEqual(workers[1]!.running(), 0)
+    })
+  )
+
+  it.effect("an answer that is being replaced because it failed its check remains at the time limit", () =>
+    Effect.gen(function* () {
+      const workers = [worker("a", ["early", { hang: true }])]
+      const { result } = yield* runWith({
+        workers,
+        workflow: { steps: [{ ...step(0), subtask: "", check: { by: "never", onFailure: "again" } }] },
+        checks: { never: () => false },
+        budget: { durationMillis: 1000 }
+      })
+      assert.deepStrictEqual([result.ending, result.answer, result.isPartial], ["budget", "early", true])
     })
   )
 })

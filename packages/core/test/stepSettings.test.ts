@@ -277,4 +277,73 @@ describe("a check whose failure asks the worker again", () => {
     const { ending, spend } = await run()
     expect([ending, spend.calls]).toEqual(["budget", 3])
   })
+
+  it("leaves the last answer, with its verdict, if a limit stops it", async () => {
+    const budget = { calls: 2 }
+    const answering = await running([step({ check })], { checks, answers: ["1", "3"], budget }).run()
+    expect([answering.ending, answering.answer, answering.isPartial, answering.spend.calls]).toEqual([
+      "budget",
+      "3",
+      true,
+      2
+    ])
+    const steps = [step({ subtask: "Count.", check }), step({ access: [0] })]
+    const { answer, partial } = await running(steps, { checks, answers: ["1", "3"], budget }).run()
+    expect([answer, partial]).toEqual([undefined, { round: 0, step: 0, worker: "only", subtask: "Count.", text: "3" }])
+  })
+
+  it("shows the last answer to a step that the budget keeps, and lets it be repaired", async () => {
+    const budget = { calls: 3, keep: "answer" } as const
+    const answers = ["1", "3", "done"]
+    const seen = running([step({ subtask: "Count.", check }), step({ access: [0] })], { checks, answers, budget })
+    expect((await seen.run()).answer).toBe("done")
+    expect(seen.requests[2]!.messages).toContainEqual({ role: "assistant", content: "3" })
+    const repair = step({ access: [0], when: { failed: 0 } })
+    const repaired = running([step({ subtask: "Count.", check }), repair], { checks, answers, budget })
+    expect((await repaired.run()).answer).toBe("done")
+  })
+
+  it("shows the last answer of an item to its join", async () => {
+    const items = [step({ gives: { list: 2 } }), step({ subtask: "{item}", each: 0, check }), step({ access: [1] })]
+    const budget = { calls: 4, keep: "answer" } as const
+    const answers = ['["x", "y"]', "1", "3", "done"]
+    const { requests, run } = running(items, { checks, answers, budget, itemsAtOnce: 1 })
+    expect((await run()).answer).toBe("done")
+    expect(JSON.stringify(requests.at(-1)!.messages)).toContain(String.raw`{\"item\":\"x\",\"answer\":\"3\"}`)
+  })
+
+  it("leaves the last answer if the run is cancelled while it asks again", async () => {
+    const cancelled = new AbortController()
+    let calls = 0
+    const pool = [
+      worker({
+        id: "only",
+        answer: () => {
+          calls += 1
+          if (calls === 1) return "1"
+          cancelled.abort()
+          return new Promise<string>(() => {})
+        }
+      })
+    ]
+    const { ending, answer } = await conduct({
+      question: "?",
+      pool,
+      checks,
+      policy: policy("mine", () => ({ steps: [step({ check })] })),
+      signal: cancelled.signal
+    })
+    expect([ending, answer, calls]).toEqual(["interrupted", "1", 2])
+  })
+
+  it("leaves the answer of the worker before if a limit stops the next one", async () => {
+    const pool = [worker({ id: "one", answer: () => "1" }), worker({ id: "other", answer: () => "2" })]
+    const { run } = running([step({ check: { by: "even", onFailure: "next" } })], {
+      pool,
+      checks,
+      budget: { calls: 1 }
+    })
+    const { answer, ending, isPartial } = await run()
+    expect([ending, answer, isPartial]).toEqual(["budget", "1", true])
+  })
 })

@@ -368,7 +368,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
   }
 
   const failed = (cell: Cell, running: Running, error: StepError): Driven => {
-    cell.answer = failedAnswer(plan, error)
+    cell.answer = failedAnswer(plan, error, cell.answer)
     over(cell)
     fail(context, plan, running, error)
     if (error._tag === "BudgetExceeded") stopped ??= error

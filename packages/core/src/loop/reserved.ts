@@ -17,10 +17,16 @@ export interface Kept {
 }
 
 /**
- * Returns the result of a failed step. If the answering step runs on its reservation, steps that exceeded the budget
- * are presented to it as not run.
+ * Returns the result of a failed step. If a limit stopped it while an answer that failed its check was being replaced,
+ * the result is that answer (`before`). If the answering step runs on its reservation, steps that exceeded the budget
+ * without an answer are presented to it as not run.
  */
-export const failedAnswer = ({ kept }: Plan, error: StepError): StepAnswer | undefined =>
-  kept !== undefined && error._tag === "BudgetExceeded"
-    ? undefined
-    : { type: "failed", message: error.message, cause: error }
+export const failedAnswer = (
+  { kept }: Plan,
+  error: StepError,
+  before: StepAnswer | undefined
+): StepAnswer | undefined => {
+  const isLimit = error._tag === "BudgetExceeded"
+  if (isLimit && (before !== undefined || kept !== undefined)) return before
+  return { type: "failed", message: error.message, cause: error }
+}

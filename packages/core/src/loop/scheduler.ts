@@ -168,7 +168,7 @@ const scheduleSteps = (context: CallContext, plan: Plan, answer: Step): Executio
           return Effect.void
         },
         onFailure: (error) => {
-          answers[step] = failedAnswer(plan, error)
+          answers[step] = failedAnswer(plan, error, answers[step])
           fail(context, plan, running, error)
           if (error._tag === "BudgetExceeded") stopped ??= error
           else if (settings.onStepFailure === "end" || isFatal(settings, error)) return Effect.fail(error)

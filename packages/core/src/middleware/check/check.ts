@@ -155,7 +155,9 @@ export const check =
         // A nested run is not repeated, because it would only be resumed.
         const isWorker = ordinal < pool.workers.length
         const mayRepeat = isWorker && check.onFailure === "again" && again < (check.times ?? defaultTimes)
+        // The verdict remains if a limit stops the step before it has another answer.
         if (isFailed && mayRepeat) {
+          ask.judged(verdict, false)
           again += 1
           given = undefined
           const durationMillis = millisSince(context.clock, since) + answer.addedMillis
@@ -168,6 +170,7 @@ export const check =
           reportGiven(false)
           return Effect.succeed({ ...end, stopped })
         }
+        ask.judged(verdict, false)
         given = undefined
         const durationMillis = millisSince(context.clock, since) + answer.addedMillis
         // A nested run's answer has been paid for in its own record.
