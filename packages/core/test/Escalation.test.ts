@@ -63,6 +63,26 @@ describe("checked", () => {
     })
   )
 
+  it.effect("distinguishes a check that could not run from one that objects with the same words", () =>
+    Effect.gen(function* () {
+      const words = "The check could not run: no shell"
+      const broken = () => {
+        throw new Error("no shell")
+      }
+      for (const [check, couldNotRun, note] of [
+        [broken, true, words],
+        [() => Promise.reject(new Error("no shell")), true, words],
+        [() => words, undefined, `The answer failed its check. ${words}`]
+      ] as const) {
+        const { transcript } = yield* ran(Escalation.checked(0, 1, check), [says("cheap", "41"), says("strong", "42")])
+        const [found] = transcript.rounds[0]!.steps[0]!.checks!
+        assert.deepInclude(found, { passed: false, objection: words, ...(couldNotRun && { couldNotRun }) })
+        assert.strictEqual(found!.couldNotRun, couldNotRun)
+        assert.deepStrictEqual(transcript.rounds[1]!.notes, [note])
+      }
+    })
+  )
+
   it.effect("has a worker judge, whose cost is in the transcript", () =>
     Effect.gen(function* () {
       for (const [verdict, answer, costUsd] of [

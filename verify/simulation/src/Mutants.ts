@@ -271,7 +271,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/middleware/check/check.ts",
     edits: [
       { from: "known !== undefined && !isAsking(check)", to: "known !== undefined && known.objection === ''" },
-      { from: "known === undefined ? now : known.objection", to: "now" }
+      { from: "= known ?? now", to: "= now" }
     ]
   },
   // A call is sent before its intent is in the journal.

@@ -1,6 +1,6 @@
 /** Text that several views derive from a transcript's records. */
 
-import { Check, type RunEvent, Topology, Transcript, type Workflow } from "@divisi/core"
+import { type RunEvent, Topology, Transcript, type Workflow } from "@divisi/core"
 import * as Message from "@divisi/core/Message"
 import type { Paid } from "@divisi/core/Usage"
 import * as Format from "./Format.ts"
@@ -89,10 +89,10 @@ export const verdict = ({ grade }: Transcript.RoundRecord): string | undefined =
   grade === undefined ? undefined : `${grade.critic} scores ${Number(grade.grade.score.toFixed(3))}`
 
 /** Describes the result of a check. */
-export const checked = ({ check, objection = "", passed, worker }: Transcript.CheckRecord): string =>
+export const checked = ({ check, couldNotRun, objection = "", passed, worker }: Transcript.CheckRecord): string =>
   passed
     ? `${worker} passed the check "${check}"`
-    : objection.startsWith(Check.checkFailed)
+    : couldNotRun === true
       ? `${worker} was not checked by "${check}". ${objection}`
       : `${worker} failed the check "${check}"${objection === "" ? "" : `: ${objection}`}`
 

@@ -48,6 +48,7 @@ export const CheckRecord = schemaOf<TranscriptModels.CheckRecord>()(
     worker: Schema.String,
     passed: Schema.Boolean,
     objection: Schema.optionalKey(Schema.String),
+    couldNotRun: Schema.optionalKey(Schema.Literal(true)),
     durationMillis: Schema.Finite
   })
 )

@@ -79,6 +79,7 @@ export interface CheckRecord {
   readonly worker: string
   readonly passed: boolean
   readonly objection?: string
+  readonly couldNotRun?: true
   readonly durationMillis: number
 }
 

@@ -21,5 +21,6 @@ export const StepChecked = event("step-checked", "A check has accepted or reject
   ...ofCheck,
   passed: Schema.Boolean,
   objection: Schema.optionalKey(Schema.String),
+  couldNotRun: Schema.optionalKey(Schema.Literal(true)),
   durationMillis: Schema.Finite
 })

@@ -36,6 +36,8 @@ export interface StepChecked {
   readonly worker: string
   readonly passed: boolean
   readonly objection?: string
+  /** Set if the check itself failed, so that the answer was not checked. A resumed run repeats such a check. */
+  readonly couldNotRun?: true
   readonly durationMillis: number
 }
 
@@ -46,9 +48,9 @@ export const foldAnswered = (step: OpenStep, event: Stamped<CheckAnswered>): voi
 }
 
 export const foldChecked = (step: OpenStep, event: Stamped<StepChecked>): void => {
-  const { at, check, durationMillis, objection, passed, turn, worker } = event
+  const { at, check, couldNotRun, durationMillis, objection, passed, turn, worker } = event
   step.checks ??= []
-  step.checks.push(defined({ turn, at, check, worker, passed, objection, durationMillis }))
+  step.checks.push(defined({ turn, at, check, worker, passed, objection, couldNotRun, durationMillis }))
 }
 
 /** Sets the attributes on the span of the check's call. */

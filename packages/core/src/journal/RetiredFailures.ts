@@ -7,7 +7,6 @@ import { recordOf, withItems } from "../events/items.ts"
 import type { Item } from "../events/RunEvent.ts"
 import type { CheckRecord, LostCall, RoundRecord, StepRecord, Transcript } from "../events/Transcript.ts"
 import { defined } from "../Fields.ts"
-import { checkFailed } from "../task/objection.ts"
 import { axesOf, sharedItem, waitsFor } from "../workflow/program.ts"
 import type { Address } from "./RecordedRun.ts"
 import { type CallEvent, isTriedAgain, type Retired } from "./Superseded.ts"
@@ -44,8 +43,6 @@ const isSeen = ({ steps, workflow }: RoundRecord, step: number, item: Item | und
   })
 }
 
-const hasCheckFailed = ({ objection }: CheckRecord): boolean => objection?.startsWith(checkFailed) === true
-
 /** Whether a failure is retained although its round is retried, because an answer depends on it. */
 const isRetained = (round: RoundRecord, { by, item, step }: Place, lost: LostCall): boolean => {
   if (lost.isRetired === true) return false
@@ -61,7 +58,7 @@ const isRetained = (round: RoundRecord, { by, item, step }: Place, lost: LostCal
   const { checkAnswers = [], checks = [], state, turns = [] } = recordOf(round, step, item)!
   if (by !== "check") return state === "answered" || turnOf(lost) < turns.length
   const last = checks.at(-1)
-  return last === undefined || !hasCheckFailed(last) || checkAnswers.some(({ turn }) => turn > turnOf(lost))
+  return last === undefined || last.couldNotRun !== true || checkAnswers.some(({ turn }) => turn > turnOf(lost))
 }
 
 /** Whether a resumed run reaches the failed call's worker, because the step was assigned to it at that turn. */
@@ -193,7 +190,7 @@ export const triedAgain = (transcript: Transcript, isAgain: boolean) => {
     isChecked: (number: number, step: number, item: Item | undefined, check: CheckRecord): boolean => {
       const round = rounds[number]!
       const isLast = check === recordOf(round, step, item)!.checks?.at(-1)
-      return number === again && isLast && hasCheckFailed(check) && !isSeen(round, step, item)
+      return number === again && isLast && check.couldNotRun === true && !isSeen(round, step, item)
     }
   }
 }

@@ -8,7 +8,6 @@
 
 import { inPlace, placeOf as stepPlace } from "../events/items.ts"
 import type { Ending, RunEvent } from "../events/RunEvent.ts"
-import { checkFailed } from "../task/objection.ts"
 import { axesOf, sharedItem, waitsFor } from "../workflow/program.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import type { CallEntry, Entry } from "./Journal.ts"
@@ -199,9 +198,8 @@ const recheckedIn = (number: number, limit: Limits["limit"], eachEvent: Each<Run
   const rechecked = new Set<string>()
   eachEvent((event, at) => {
     if (event.type !== "step-checked" || event.round !== number) return
-    const isFailed = event.objection?.startsWith(checkFailed) === true
     const place = stepPlace(event.step, event.item)
-    if (isFailed && at > limit(`${place} check`)) rechecked.add(place)
+    if (event.couldNotRun === true && at > limit(`${place} check`)) rechecked.add(place)
   })
   return rechecked
 }

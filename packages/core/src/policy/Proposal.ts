@@ -52,6 +52,8 @@ export interface FailedCheck {
   readonly step: number
   readonly check: string
   readonly objection: string
+  /** Set if the check itself failed, so that the answer was not checked. */
+  readonly couldNotRun?: true | undefined
 }
 
 /** The failed checks that caused the policy to be consulted during a round. */

@@ -1,11 +1,18 @@
 /** The plans of the escalation policies. Loaded on demand, because few runs need them. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { checkFailed } from "../task/objection.ts"
 import { voteOf } from "../workflow/vote.ts"
 import type { Step } from "../workflow/Workflow.ts"
 import { ordinal, type WorkerReference } from "./Baselines.ts"
-import { type Context, canStand, PolicyError, type Proposal, type Revising, type Revision } from "./Policy.ts"
+import {
+  type Context,
+  canStand,
+  type FailedCheck,
+  PolicyError,
+  type Proposal,
+  type Revising,
+  type Revision
+} from "./Policy.ts"
 
 const attempt = (worker: number): Step => ({ worker, subtask: "", access: [] })
 
@@ -39,8 +46,8 @@ export const checked = (
     return wasAsked || previous.feedback === undefined ? stands : { workflow: { steps: [attempt(strong!)] } }
   })
 
-const noteOf = (objection: string): string =>
-  objection.startsWith(checkFailed) ? objection : `The answer failed its check. ${objection}`
+const noteOf = ({ couldNotRun, objection }: FailedCheck): string =>
+  couldNotRun === true ? objection : `The answer failed its check. ${objection}`
 
 /** Plans the round of `checked` that follows a failed check. */
 export const revised = (
@@ -51,7 +58,7 @@ export const revised = (
   Effect.map(found(policy, context, [then]), ([strong]) => ({
     type: "re-plan",
     workflow: { steps: [attempt(strong!)] },
-    notes: [noteOf(context.evidence.failed[0].objection)]
+    notes: [noteOf(context.evidence.failed[0])]
   }))
 
 /** Plans a round of `agreed`: two workers, then the third one unless their answers agree. */

@@ -63,34 +63,41 @@ const byFunction = (check: Extract<Check, (...args: never) => unknown>, { answer
       typeof verdict === "string" ? verdict : verdict === true ? undefined : "The check fails."
   )
 
-/** Prefix of objections that report a failure of the check itself. */
-export const checkFailed = "The check could not run: "
+/** The problem with an answer, or the failure of the check itself. */
+export interface Objection {
+  readonly objection?: string | undefined
+  readonly couldNotRun?: true | undefined
+}
 
-const itselfFailed = (error: unknown) => Effect.succeed(`${checkFailed}${messageOf(error)}`)
+const itselfFailed = (error: unknown) =>
+  Effect.succeed<Objection>({ objection: `The check could not run: ${messageOf(error)}`, couldNotRun: true })
+
+const by = (check: Check, checked: Checked): Effect.Effect<string | undefined, unknown> => {
+  if (typeof check === "function") return byFunction(check, checked)
+  if ("grade" in check) return byGrader(check, checked)
+  return "score" in check ? byCritic(check, checked) : byWorker(check, checked)
+}
 
 /**
- * Runs a check. Returns the objection to the answer, or `undefined` if the answer passes.
+ * Runs a check. Returns the objection to the answer, without a text if the answer passes.
  *
  * **Details**
  *
  * If the check throws or fails, the answer does not pass and the objection describes the failure. The effect fails only
- * if the budget is exceeded.
+ * if the budget of a judging worker is exceeded.
  *
  * @internal
  */
-export const objectionTo = (check: Check, checked: Checked): Effect.Effect<string | undefined, BudgetExceeded> => {
-  if (typeof check === "function" || "grade" in check) {
-    const found = typeof check === "function" ? byFunction(check, checked) : byGrader(check, checked)
-    return Effect.catchDefect(
-      Effect.catch(found as Effect.Effect<string | undefined, unknown>, itselfFailed),
-      itselfFailed
-    )
-  }
-  const asked = Effect.suspend(
-    (): ReturnType<typeof byCritic> => ("score" in check ? byCritic(check, checked) : byWorker(check, checked))
+export const objectionTo = (check: Check, checked: Checked): Effect.Effect<Objection, BudgetExceeded> => {
+  const isJudge = typeof check !== "function" && !("grade" in check)
+  const found = Effect.map(
+    Effect.suspend(() => by(check, checked)),
+    (objection): Objection => ({ objection })
   )
   return Effect.catchDefect(
-    Effect.catch(asked, (error) => (error instanceof BudgetExceeded ? Effect.fail(error) : itselfFailed(error))),
+    Effect.catch(found, (error) =>
+      isJudge && error instanceof BudgetExceeded ? Effect.fail(error) : itselfFailed(error)
+    ),
     itselfFailed
   )
 }

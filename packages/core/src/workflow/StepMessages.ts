@@ -20,6 +20,8 @@ export interface Verdict {
   readonly passed: boolean
   /** Description of the problem. Undefined if the answer passed. */
   readonly objection?: string | undefined
+  /** Set if the check itself failed, so that the answer was not checked. */
+  readonly couldNotRun?: true | undefined
 }
 
 /** A model's complete response to a completion request. It is stored in full in journals; transcripts omit `echo`. */

@@ -2,7 +2,7 @@
  * Redacts run events for callers without the `admin` right. If a failure concerns this server's accounts, hosts or
  * code, this server's message replaces the provider's, as in error responses.
  */
-import { Check, type RunEvent, type StepFailure } from "@divisi/core"
+import type { RunEvent, StepFailure } from "@divisi/core"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import * as Failure from "./Failure.ts"
 
@@ -51,23 +51,28 @@ export const make = (): OwnWords => {
   const remembered = new Map<string, string>()
   let isFull = false
 
+  const remember = (message: string, words: string): void => {
+    if (remembered.has(message)) return
+    if (remembered.size < maxRemembered) remembered.set(message, words)
+    else isFull = true
+  }
+
   /**
    * Returns this server's message for a class of failures, or `undefined` if the provider's message is about the
    * client's request.
    */
   const wordsFor = (worker: string, reason: WorkerErrorReason, message: string): string | undefined => {
     const words = Failure.ownWords(worker, reason)
-    if (words === undefined || remembered.has(message)) return words
-    if (remembered.size < maxRemembered) remembered.set(message, words)
-    else isFull = true
+    if (words !== undefined) remember(message, words)
     return words
   }
 
   /** Redacts a text that may quote earlier failures of the run. */
   const own = (text: string): string => {
-    if (text.startsWith(Check.checkFailed)) return `${Check.checkFailed}${Failure.unnamed}`
     let said = text
-    for (const [message, words] of remembered) said = said.replaceAll(message, words)
+    // A message may contain a shorter one.
+    const longestFirst = [...remembered].sort(([one], [other]) => other.length - one.length)
+    for (const [message, words] of longestFirst) said = said.replaceAll(message, words)
     return isFull || Failure.isAboutAccount(new Error(said)) ? Failure.unnamed : said
   }
 
@@ -95,7 +100,9 @@ export const make = (): OwnWords => {
       case "step-joined":
         return event.message === undefined ? event : { ...event, message: own(event.message) }
       case "step-checked":
-        return event.objection === undefined ? event : { ...event, objection: own(event.objection) }
+        if (event.objection === undefined) return event
+        if (event.couldNotRun === true) remember(event.objection, `The check could not run: ${Failure.unnamed}`)
+        return { ...event, objection: own(event.objection) }
       case "turn-finished":
       case "completion-finished":
         return event.error === undefined ? event : { ...event, error: own(event.error) }

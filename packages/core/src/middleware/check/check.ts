@@ -17,7 +17,7 @@ import { next as nextWorker } from "../../run/Resilience.ts"
 import * as Seed from "../../Seed.ts"
 import { type Check, type Checks, isAsking } from "../../task/Check.ts"
 import type { Context as CriticContext } from "../../task/Critic.ts"
-import { objectionTo } from "../../task/objection.ts"
+import { type Objection, objectionTo } from "../../task/objection.ts"
 import type { Task } from "../../task/Task.ts"
 import type { BudgetExceeded } from "../../task/Usage.ts"
 import type { Worker } from "../../task/Worker.ts"
@@ -90,17 +90,17 @@ const verdictOf = (
     const checked = { task, subtask: of.subtask, answer, threshold, ask: asking(context, checking) }
     const found =
       finishReason === "refusal"
-        ? Effect.succeed("Its worker declined to answer.")
+        ? Effect.succeed<Objection>({ objection: "Its worker declined to answer." })
         : known !== undefined && !isAsking(check)
-          ? Effect.succeed(known.objection)
+          ? Effect.succeed(known)
           : objectionTo(check, checked)
     return Effect.map(found, (now) => {
-      const objection = known === undefined ? now : known.objection
-      const passed = objection === undefined
+      const { couldNotRun, objection } = known ?? now
+      const verdict = defined({ passed: objection === undefined, objection, couldNotRun })
       const durationMillis = millisSince(context.clock, startedAt)
       const told = { type: "step-checked", round, step, turn, check: nameOf(checking), worker } as const
-      emit?.(defined({ ...told, passed, objection, durationMillis }))
-      return { passed, objection }
+      emit?.({ ...told, ...verdict, durationMillis })
+      return verdict
     })
   })
 

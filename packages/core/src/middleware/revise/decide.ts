@@ -41,7 +41,8 @@ const failedOf = ({ steps }: Workflow.Workflow, { held, verdicts }: Results): Re
     .map((step) => {
       const by = steps[step]!.check!.by
       const check = typeof by === "string" ? by : `worker ${by}`
-      return { step, check, objection: verdicts[step]?.objection ?? "" }
+      const { couldNotRun, objection = "" } = verdicts[step] ?? {}
+      return defined({ step, check, objection, couldNotRun })
     })
 
 const newPlanKeys: KeysOf<Extract<Policy.Revision, Policy.Proposal>> = { ...proposalKeys, type: true }
