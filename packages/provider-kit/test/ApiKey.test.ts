@@ -43,17 +43,17 @@ describe("a key", () => {
         worker: "acme:tiny",
         reason: ApiKey.explain({ _tag: "Authentication", detail: "no entry" }, key, "api.acme.com")
       }).message
-    const start = "acme:tiny refused the credentials (no entry): "
+    const start = "acme:tiny refused the credentials: no entry. "
     assert.strictEqual(
       message(Redacted.make("sk-secret", { label: "ACME_API_KEY" })),
-      `${start}check that ACME_API_KEY is a valid key for api.acme.com.`
+      `${start}Check that ACME_API_KEY is a valid key for api.acme.com.`
     )
     assert.strictEqual(
       message(Redacted.make("sk-secret")),
-      `${start}check that the option apiKey is a valid key for api.acme.com.`
+      `${start}Check that the option apiKey is a valid key for api.acme.com.`
     )
-    assert.include(message(undefined), `${start}no key was sent, and api.acme.com requires one. Pass it as apiKey`)
-    assert.strictEqual(message("unknown"), `${start}check its API key.`)
+    assert.include(message(undefined), `${start}No key was sent, and api.acme.com requires one. Pass it as apiKey`)
+    assert.strictEqual(message("unknown"), `${start}Check its API key.`)
     const other = { _tag: "Quota" } as const
     assert.strictEqual(ApiKey.explain(other, undefined, "api.acme.com"), other)
   })
