@@ -436,8 +436,8 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/loop/price.ts",
     edits: [
       {
-        from: "refused(Budget.planRefusal(ledger, price.most), price) ??",
-        to: "refused(Budget.planRefusal(ledger, price.likely), price) ??"
+        from: "refused(planRefusal(ledger, price.most), price) ??",
+        to: "refused(planRefusal(ledger, price.likely), price) ??"
       }
     ]
   },
