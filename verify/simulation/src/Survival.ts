@@ -331,7 +331,7 @@ class Survival {
       if (isSuspended) this.checkWaiting(result)
       const isResumable = process.trouble !== undefined && (result?.ending === "failed" || result?.ending === "budget")
       const isDown = process.trouble?.what === "outage" && this.answersLeft < 0
-      if (isDown && (!isResumable || process.heard.some(isNestedEndDespiteOutage))) this.isChanged = true
+      if (isDown && (!isResumable || hasNestedEndDespiteOutage(process.heard))) this.isChanged = true
       if (isResumable) this.isReopened = true
       const isEnded = result !== undefined && !isSuspended && result.ending !== "interrupted" && !isResumable
       if (isEnded && !isBroken(result)) {
@@ -435,11 +435,16 @@ class Survival {
 }
 
 /** Whether a nested run has answered although some of its calls met the outage: that answer is final. */
-const isNestedEndDespiteOutage = (event: RunEvent.RunEvent): boolean =>
-  event.type === "run-finished" &&
-  event.runId !== runId &&
-  (event.ending === "answered" || event.ending === "refused") &&
-  JSON.stringify(event).includes("(outage)")
+const hasNestedEndDespiteOutage = (heard: ReadonlyArray<RunEvent.RunEvent>): boolean => {
+  const met = new Set(heard.filter(ToolWorld.isOutage).map((event) => event.runId))
+  return heard.some(
+    (event) =>
+      event.type === "run-finished" &&
+      event.runId !== runId &&
+      (event.ending === "answered" || event.ending === "refused") &&
+      met.has(event.runId)
+  )
+}
 
 /** Whether it ended because of its journal: it can be gone on with. */
 const isBroken = ({ error }: Conductor.RunResult): boolean =>

@@ -3,7 +3,7 @@
  * They keep their own records.
  */
 
-import { Seed, Tool } from "@divisi/core"
+import { type RunEvent, Seed, Tool } from "@divisi/core"
 import { type Message, text } from "@divisi/core/Message"
 import { type Worker, WorkerError, type WorkerErrorReason, type WorkerPart } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
@@ -89,7 +89,11 @@ const reasons: ReadonlyArray<WorkerErrorReason> = [
 ]
 
 /** Why requests fail while the vendor is down. */
-const outage: WorkerErrorReason = { _tag: "Overloaded", detail: "outage" }
+const outage = { _tag: "Overloaded", detail: "outage" } satisfies WorkerErrorReason
+
+/** Whether a call failed because of the outage, which lasts until the process ends. */
+export const isOutage = (event: RunEvent.RunEvent): boolean =>
+  event.type === "call-failed" && event.reason.detail === outage.detail
 
 /** The conversation up to what the step asks: without the turns of its tools. */
 const askedIn = (messages: ReadonlyArray<Message>): ReadonlyArray<Message> =>
