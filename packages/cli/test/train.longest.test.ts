@@ -26,7 +26,10 @@ describe.concurrent("divisi train", () => {
     inFolder(async (cwd) => {
       const { code, errors, output } = await divisi(short, { cwd })
       assert.deepStrictEqual([code, errors], [0, ""])
-      assert.match(output, /^toy: trains in runs\/toy: model table of order 5, engine toy, 3 workers, 23 iterations\n/)
+      assert.match(
+        output,
+        /^toy: trains in runs\/toy: model lookup table \(5 tokens of context\), engine toy, 3 workers, 23 iterations\n/
+      )
       assert.match(output, /\n23\/23 learn {2}reward [\d.]+ {2}correct \d+ % {2}parsed \d+ % {2}steps [\d.]+ {2}/)
       assert.match(
         output,

@@ -124,10 +124,10 @@ const answersOf = (votes: number): string => (Number.isInteger(votes) ? `${votes
 
 const opponentOf = ({ votes, worker }: EqualBudget): string =>
   votes === 1
-    ? `one answer of ${worker}`
+    ? `a single answer by ${worker}`
     : Number.isInteger(votes)
-      ? `the most frequent of ${votes} answers of ${worker}`
-      : `votes of ${answersOf(votes)} answers of ${worker} on average`
+      ? `the most frequent of ${votes} answers by ${worker}`
+      : `majority votes of ${answersOf(votes)} answers by ${worker} on average`
 
 /** Budgets that differ by at most this number of answers are equal. */
 const tolerance = 0.05
@@ -135,7 +135,7 @@ const tolerance = 0.05
 /** Returns one sentence for a verdict; `place` names the benchmark if there are several. */
 const verdictOf = (one: EqualBudget, place: string): string => {
   const { high, low, margin = 0, mean, minimumDetectable, paid, policy, questions, verdict, votes, worker } = one
-  const difference = `${points(mean)} points (${points(low)} to ${points(high)}) against ${opponentOf(one)}`
+  const difference = `${points(mean)} points (${points(low)} to ${points(high)}) compared with ${opponentOf(one)}`
   const isFewer = paid < votes - tolerance
   const isMore = paid > votes + tolerance
   if (verdict === "worth-it") {
@@ -146,20 +146,21 @@ const verdictOf = (one: EqualBudget, place: string): string => {
     const tie = isTie ? `; a gain of ${inPercent(margin)} points or more is excluded` : ""
     return `${policy} is not worth it${place} ${isMore ? "even with more" : "at equal"} tokens: ${difference}${tie}.`
   }
-  if (questions === 0) return `${policy} is not decidable${place}: it and ${worker} answered no question in common.`
+  if (questions === 0) return `No verdict for ${policy}${place}: it and ${worker} have no answered questions in common.`
   if (isMore) {
     const needed = Math.ceil(paid - tolerance)
     return `${policy} cannot be compared${place} at equal tokens: for its tokens, ${worker} could give ${answersOf(paid)} answers per question, but the evaluation has only ${answersOf(votes)}. Run divisi eval with --samples ${needed}, or with --baselines self-consistency:${needed}@${worker}.`
   }
   if (isFewer && (high ?? 1) < margin) {
     const tokens = count(one.workerTokens && votes * one.workerTokens)
-    return `${policy} is not decidable${place} at equal tokens: ${difference}, with ${tokens} output tokens per question, more than the ${count(one.tokens)} of ${policy}.`
+    return `No verdict for ${policy}${place}: ${difference}, which needs ${tokens} output tokens per question instead of ${count(one.tokens)}.`
   }
   const least =
     minimumDetectable === null
       ? ""
       : ` This comparison detects differences of ${inPercent(minimumDetectable)} points with 80% power.`
-  return `${policy} is not decidable${place} with ${counted(questions, "question")}: ${difference}.${least}`
+  const few = `${counted(questions, "question")} ${questions === 1 ? "is" : "are"} too few`
+  return `${few} to tell whether ${policy} is worth it${place}: ${difference}.${least}`
 }
 
 /** Returns the verdicts at equal token budgets, one sentence per policy and benchmark. */

@@ -102,31 +102,31 @@ describe("EvaluationTables", () => {
     const sentence = (more: object) => EvaluationTables.verdicts(given(more))[0]
     assert.strictEqual(
       sentence({ verdict: "worth-it" }),
-      "team is worth it at equal tokens: +5.0 points (+1.0 to +9.0) against the most frequent of 5 answers of a."
+      "team is worth it at equal tokens: +5.0 points (+1.0 to +9.0) compared with the most frequent of 5 answers by a."
     )
     assert.strictEqual(
       sentence({ verdict: "not-worth-it", votes: 1, paid: 1 }),
-      "team is not worth it at equal tokens: +5.0 points (+1.0 to +9.0) against one answer of a."
+      "team is not worth it at equal tokens: +5.0 points (+1.0 to +9.0) compared with a single answer by a."
     )
     assert.strictEqual(
       sentence({ verdict: "not-worth-it", mean: 0, low: -0.01, high: 0.01, votes: 2.44, paid: 2.44, margin: 0.02 }),
-      "team is not worth it at equal tokens: +0.0 points (−1.0 to +1.0) against votes of 2.4 answers of a on average; a gain of 2.0 points or more is excluded."
+      "team is not worth it at equal tokens: +0.0 points (−1.0 to +1.0) compared with majority votes of 2.4 answers by a on average; a gain of 2.0 points or more is excluded."
     )
     assert.strictEqual(
       sentence({ verdict: "worth-it", votes: 1, paid: 0.4 }),
-      "team is worth it with fewer tokens: +5.0 points (+1.0 to +9.0) against one answer of a."
+      "team is worth it with fewer tokens: +5.0 points (+1.0 to +9.0) compared with a single answer by a."
     )
     assert.strictEqual(
       sentence({ verdict: "not-worth-it", votes: 5, paid: 7.1 }),
-      "team is not worth it even with more tokens: +5.0 points (+1.0 to +9.0) against the most frequent of 5 answers of a."
+      "team is not worth it even with more tokens: +5.0 points (+1.0 to +9.0) compared with the most frequent of 5 answers by a."
     )
     assert.strictEqual(
       sentence({ votes: 1, paid: 0.4, mean: -0.05, low: -0.09, high: -0.01, tokens: 40, workerTokens: 100 }),
-      "team is not decidable at equal tokens: −5.0 points (−9.0 to −1.0) against one answer of a, with 100 output tokens per question, more than the 40 of team."
+      "No verdict for team: −5.0 points (−9.0 to −1.0) compared with a single answer by a, which needs 100 output tokens per question instead of 40."
     )
     assert.strictEqual(
       sentence({ questions: 0, mean: null, low: null, high: null }),
-      "team is not decidable: it and a answered no question in common."
+      "No verdict for team: it and a have no answered questions in common."
     )
     assert.match(
       sentence({ votes: 1, paid: 2.44 })!,
@@ -138,9 +138,9 @@ describe("EvaluationTables", () => {
     )
     assert.strictEqual(
       sentence({}),
-      "team is not decidable with 50 questions: +5.0 points (+1.0 to +9.0) against the most frequent of 5 answers of a. This comparison detects differences of 6.0 points with 80% power."
+      "50 questions are too few to tell whether team is worth it: +5.0 points (+1.0 to +9.0) compared with the most frequent of 5 answers by a. This comparison detects differences of 6.0 points with 80% power."
     )
-    assert.include(EvaluationTables.markdown(given({})), "## Verdict at equal tokens\n\n- team is not decidable")
+    assert.include(EvaluationTables.markdown(given({})), "## Verdict at equal tokens\n\n- 50 questions are too few")
     assert.deepStrictEqual(EvaluationTables.verdicts(report(grid({ first: [1, 0] }))), [])
   })
 

@@ -250,7 +250,7 @@ export const make = (options: Options = {}): Engine => {
 
   return {
     name,
-    model: `table of order ${order}`,
+    model: `lookup table (${order} tokens of context)`,
     capabilities: {
       losses: ["crossEntropy", "importanceSampling", "clippedRatio", "sequenceRatio"],
       entropy: true,

@@ -90,7 +90,7 @@ const show = (input: LearnInput, promoted: Learned.Promoted | undefined): Effect
   Effect.gen(function* () {
     const picture = Option.getOrUndefined(input.picture)
     if (promoted === undefined) {
-      if (picture !== undefined) return yield* usage("No table is in use, so there is nothing to draw.")
+      if (picture !== undefined) return yield* usage("No learned routing table is in use, so there is nothing to draw.")
       stdout.write(input.json ? "null\n" : `No learned routing table is in use yet. ${recordsText()}\n`)
       return
     }
@@ -141,7 +141,7 @@ const refit = (input: LearnInput, file: string) =>
 const revert = (input: LearnInput, file: string) =>
   Effect.gen(function* () {
     const taken = yield* Learned.revert(file)
-    if (taken === undefined) return yield* usage("No table is in use, so there is nothing to revert.")
+    if (taken === undefined) return yield* usage("No learned routing table is in use, so there is nothing to revert.")
     const { at, table } = taken
     if (!input.json) stdout.write(`Reverted the table learned on ${dateOf(at)} from ${countOf(table.questions)}.\n\n`)
     yield* show(input, Learned.current(yield* Learned.read(file)))

@@ -247,7 +247,7 @@ const whyOf = ({ steps }: Transcript.RoundRecord): string => {
 }
 
 const roundTitle = ({ isOwn, policy = "", round }: Transcript.RoundRecord, workflow: Workflow.Workflow): Line => [
-  span(round === 0 ? "Plan" : `Round ${round + 1}`, "bold"),
+  span(round === 0 ? "Plan" : `Round ${round}`, "bold"),
   span(` by ${oneLine(policy)}: `),
   span(isOwn === true ? Records.ownAnswer : Records.shapeOf(workflow))
 ]

@@ -33,7 +33,7 @@ export const sees = (access: "all" | ReadonlyArray<number>): string =>
 /** Describes the inputs of a step, including those from earlier rounds. */
 const seesOf = ({ access, earlier = [] }: Workflow.Step): string => {
   if (earlier.length === 0) return sees(access)
-  const before = earlier.map(({ round, step }) => `${step} of round ${round + 1}`).join(", ")
+  const before = earlier.map(({ round, step }) => `${step} of round ${round}`).join(", ")
   return access.length === 0 ? `sees ${before}` : `${sees(access)} and ${before}`
 }
 
@@ -199,7 +199,7 @@ const ofRound = (run: Run, round: Transcript.RoundRecord): ReadonlyArray<Entry> 
     entry(at, what, [`${label(name)}${text}`])
   const approval = Records.approval(round)
   return [
-    ...(round.round === 0 ? [] : line(round.startedAt, "started", "round", String(round.round + 1))),
+    ...(round.round === 0 ? [] : line(round.startedAt, "started", "round", String(round.round))),
     ...round.completions.flatMap(({ attempt, endedAt, error }) =>
       error === undefined ? [] : line(endedAt, `attempt ${attempt}`, "policy", `unreadable plan: ${oneLine(error)}`)
     ),

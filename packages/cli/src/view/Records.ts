@@ -100,7 +100,7 @@ export const checked = ({ check, couldNotRun, objection = "", passed, worker }: 
 export const revised = ({ answer, decision }: Transcript.RevisionRecord): string => {
   if (decision === "go-on") return "continues with its plan"
   if (decision === "re-plan") return "plans again"
-  return `stops: the answer of step ${answer?.step} ${answer === undefined ? "" : `of round ${answer.round + 1} `}is accepted`
+  return `stops: the answer of step ${answer?.step} ${answer === undefined ? "" : `of round ${answer.round} `}is accepted`
 }
 
 /** Returns the worker that was originally assigned to a step. */
@@ -168,15 +168,15 @@ export const ownAnswer = "answers directly, without a plan"
 export const partialOf = ({ step, worker }: Transcript.PartialAnswer): string =>
   step === undefined ? "The policy's draft" : `Partial answer from step ${step} by ${oneLine(worker ?? "")}`
 
-/** Summarizes a plan: `3 steps, tree, 2 at once`. */
+/** Summarizes a plan: `3 steps, tree, 2 in parallel`. */
 export const shapeOf = (workflow: Workflow.Workflow): string => {
   if (workflow.steps.length === 0) return "no further steps: the previous answer is accepted"
   const topology = Topology.make(workflow)
-  const atOnce = Topology.width(topology)
+  const width = Topology.width(topology)
   const shape = Topology.shape(topology)
   return [
     Format.count(workflow.steps.length, "step"),
-    ...(shape === "single" ? [] : [shape]),
-    ...(atOnce > 1 ? [`${atOnce} at once`] : [])
+    ...(shape === "single" ? [] : [shape === "best-of-n" ? "independent attempts" : shape]),
+    ...(width > 1 ? [`${width} in parallel`] : [])
   ].join(", ")
 }

@@ -53,7 +53,7 @@ const inFormat = (format: "box" | "tags"): Graded => ({
   id: "aime25",
   title: "AIME25",
   source: { dataset: "yentinglin/aime_2025", revision: "refs/convert/parquet", files: ["default/train/0000.parquet"] },
-  licence: "license unknown",
+  licence: "unknown",
   terms: "The problems are copyright of the Mathematical Association of America.",
   prompt: `aime25/${format}/1`,
   epochs: 16,

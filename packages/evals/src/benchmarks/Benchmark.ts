@@ -475,7 +475,7 @@ export const shareable = (benchmark: Benchmark, task: Task.Task): Shareable => {
 /** Formats the license and terms of a benchmark for display. */
 export const notice = ({ isConfidential, licence, terms, title }: Benchmark): string =>
   [
-    `${title}: ${licence}.`,
+    `License of ${title}: ${licence}.`,
     ...(terms === undefined ? [] : [terms]),
     ...(isConfidential === true ? ["Its questions are not written to reports."] : [])
   ].join(" ")

@@ -131,7 +131,7 @@ export const make = (options: Options): Graded => {
     id,
     title: id,
     source: options.file,
-    licence: options.licence ?? "license unknown",
+    licence: options.licence ?? "unknown",
     isConfidential: options.isConfidential,
     stratum: "subject",
     prompt: format === "line" ? "as given" : `as given/${format}`,

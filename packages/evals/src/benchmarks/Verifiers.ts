@@ -226,7 +226,7 @@ export const load = (
       id: taskset,
       title: taskset,
       prompt: `verifiers/${taskset}`,
-      licence: "license unknown",
+      licence: "unknown",
       tasks: tasksOf(taskset, rows),
       grader: graderOf(taskset, timeoutMillis, ask),
       seed: 0

@@ -102,7 +102,7 @@ export const PlanGraph = ({ name: plan = "", onSelect, round, rows, selected }: 
       viewBox={`0 0 ${whole.width} ${whole.height}`}
       ref={(element) => element?.style.setProperty("min-width", `${minScale * whole.width}px`)}
       role="group"
-      aria-label={`Plan of round ${round.round + 1}`}
+      aria-label={`Plan of round ${round.round}`}
     >
       {layout.edges.map(({ from, points, to }) => {
         const kind =

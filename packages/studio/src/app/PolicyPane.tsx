@@ -10,7 +10,7 @@ import { Money, Text } from "./Parts.tsx"
 /** An earlier round, with the answers shown to the policy. */
 const Earlier = ({ round }: { readonly round: Transcript.RoundRecord }) => (
   <li class="message">
-    <div class="from">Round {round.round + 1}</div>
+    <div class="from">Round {round.round}</div>
     <div>
       {round.steps.map(({ checks = [], detail, state, step, text, worker }) => (
         <details key={step}>

@@ -143,7 +143,7 @@ const dearestText = ({ rows }: Waterfalls.Waterfall, runCost: number): ReadonlyA
   const costs = rows.map(({ record, round, step }) => ({ round, step, usd: costOf(record) ?? 0 }))
   const [dearest] = costs.toSorted((one, other) => other.usd - one.usd)
   if (rows.length < 2 || dearest === undefined || dearest.usd === 0) return []
-  const name = rows.at(-1)!.round > 0 ? `${dearest.round + 1}.${dearest.step}` : `${dearest.step}`
+  const name = rows.at(-1)!.round > 0 ? `${dearest.round}.${dearest.step}` : `${dearest.step}`
   return [`${Math.round((100 * dearest.usd) / runCost)}\u00a0% in step ${name}`]
 }
 
@@ -461,7 +461,7 @@ const View = ({
               <div key={one.round} class="round">
                 {transcript.rounds.length > 1 && (
                   <p class="round-name">
-                    Round {one.round + 1}
+                    Round {one.round}
                     {one.confirmed && ": the answer was confirmed"}
                   </p>
                 )}

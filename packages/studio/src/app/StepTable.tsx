@@ -45,7 +45,7 @@ export const StepTable = ({ isHidden, onSelect, transcript, waterfall }: Props) 
             <tr key={`${round}.${step}`}>
               <th scope="row">
                 <button type="button" class="link" tabIndex={isHidden ? -1 : 0} onClick={() => onSelect(round, step)}>
-                  {transcript.rounds.length > 1 ? `${round + 1}.${step}` : step}
+                  {transcript.rounds.length > 1 ? `${round}.${step}` : step}
                 </button>
               </th>
               <td>{RunEvent.authorOf(record)}</td>

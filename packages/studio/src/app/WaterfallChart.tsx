@@ -115,7 +115,7 @@ export const WaterfallChart = ({ at, hasRounds, onSelect, selected, start, water
                 <Mark state={state} size={13} />
               </g>
               <text class="number" x="28" y={y + 20}>
-                {hasRounds ? `${row.round + 1}.${row.step}` : row.step}
+                {hasRounds ? `${row.round}.${row.step}` : row.step}
               </text>
               <text class="worker" x={hasRounds ? 50 : 42} y={y + 20}>
                 {name.length > characters ? `${name.slice(0, Math.max(3, characters - 1))}…` : name}

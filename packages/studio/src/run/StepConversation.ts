@@ -87,7 +87,7 @@ const seenBy = (
   const previous = hasPrevious && access === "all" ? ["Previous answer"] : []
   const past = earlier
     .toSorted((one, other) => one.round - other.round || one.step - other.step)
-    .map((place) => `Round ${place.round + 1}, step ${place.step}`)
+    .map((place) => `Round ${place.round}, step ${place.step}`)
   const visible =
     access === "all" ? Array.from({ length: step }, (_, index) => index) : access.toSorted((a, b) => a - b)
   return [...previous, ...past, ...visible.filter((index) => !isHidden(index)).map((index) => `Step ${index}`)]

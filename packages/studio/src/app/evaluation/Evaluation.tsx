@@ -26,7 +26,7 @@ const verdictWords = {
 const Verdicts = ({ benchmark, report }: { readonly report: Report; readonly benchmark: string }) => {
   const verdicts = (report.equalBudget ?? []).filter((one) => one.benchmark === benchmark)
   return (
-    <Card title="At equal tokens" note="against as many answers of the best worker as the output tokens pay for">
+    <Card title="At equal tokens" note="compared with the best worker's answers for the same number of output tokens">
       {verdicts.length === 0 ? (
         <p class="dim">
           No worker was measured alone. Add <code>--baselines single</code> for this verdict.
