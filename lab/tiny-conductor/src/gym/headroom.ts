@@ -81,7 +81,7 @@ const familyRow = ({ families = {}, policy }: Effect.Success<ReturnType<typeof m
 if (values.table) {
   const head = values.families
     ? ["policy", ...columns]
-    : ["policy", "right", "standard error", "USD per 1,000 tasks", "steps"]
+    : ["policy", "accuracy", "standard error", "USD per 1,000 tasks", "steps"]
   console.log(`| ${head.join(" | ")} |\n|${head.map(() => "---|").join("")}`)
 }
 const wanted = values.policies?.split(",")
