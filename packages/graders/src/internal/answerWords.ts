@@ -10,3 +10,7 @@ export const joinedWords = "答案|答复|答え|答|回答|解答|正解|解|�
 /** Translations of "result" in the same languages. */
 export const resultWords =
   "lösung|ergebnis|endergebnis|endresultat|résultat|resultado|risultato|resultat|resultatet|resultaat|eindantwoord|uitkomst|slutsvar|rezultat|wynik|výsledek|výsledok|tulos|lopputulos|eredmény|végeredmény|sonuç|hasil|kết quả|đáp số|результат|итог|αποτέλεσμα|النتيجة|الناتج|نتیجه|התוצאה|תוצאה|परिणाम|ফলাফল"
+
+/** Translations of "correct" in the same languages. */
+export const rightWords =
+  "correct[aeo]?|right|best|betul|صحیح|richtig\\p{L}*|korrekt\\p{L}*|juste|bonne|corrett[ao]|giust[ao]|esatt[ao]|corret[ao]|cert[ao]|juiste?|rätt|riktige?|rigtige?|poprawn\\p{L}*|prawidłow\\p{L}*|správn\\p{L}*|točan|točn\\p{L}*|tačan|corectă?|верн\\p{L}*|правильн\\p{L}*|вірн\\p{L}*|σωστ\\p{L}*|helyes|oikea|doğru|đúng|benar|tepat|sahihi|נכונ\\p{L}*|הנכונ\\p{L}*|صحيح\\p{L}*|الصحيح\\p{L}*|درست|सही|সঠিক"

@@ -126,11 +126,44 @@ export const unmet = (question: string, gold: string, answer: string): string | 
   return isSameUnit(wanted, unit) && numerator === denominator ? undefined : "the question asks for another unit"
 }
 
+const unordered =
+  /\b(?:all|both|every|each of)\b[^.?]{0,60}\b(?:solutions?|roots?|zeros?|zeroes|values?|integers?|numbers?|primes?|factors?|divisors?|points?|[a-z]\b)|\b(?:solutions|roots|zeros|zeroes|divisors|eigenvalues|intercepts)\b|\bsolve\b[^.?]{0,80}=/i
+
+const ordered =
+  /\border(?:ed)?\b|\b(?:increasing|decreasing|ascending|descending|respectively|system|first|smallest|largest|pairs?|triples?|tuples?|coordinates|sequence|terms)\b|\bfor \$?[a-z]\$?(?:, \$?[a-z]\$?,?)? and \$?[a-z]\b/i
+
+/** Whether a question asks for several values whose order does not matter: "Find all solutions of". */
+export const isUnordered = (question: string, gold: string): boolean =>
+  gold.includes(",") && unordered.test(question) && !ordered.test(question)
+
+/** A definition of a function or of the terms of a sequence: "f(x) = 3x + 1", "a_n = 2n". */
+const definition = /^\$?\s*(([a-zA-Z])(?:\s*\(\s*([a-zA-Z])\s*\)|_\{?[a-z]\}?))\s*=(?!=)([^=]*)$/
+
+/** Completes a formula with the name of the function that the question asks for. */
+const withFunction = (question: string, gold: string, answer: string): string => {
+  const [, name, letter] = definition.exec(gold.trim()) ?? []
+  if (name === undefined || !new RegExp(`(?<![a-zA-Z])${letter}(?![a-zA-Z])`).test(question)) return answer
+  const formula = answer.replace(/^[\s$]+|[\s$.]+$/g, "").replace(/^(?:y|[fghpq])\s*=(?!=)\s*/, "")
+  return /[=<>≤≥]|\\[lg]e/.test(formula) || /\p{L}{4}/u.test(formula.replace(/\\[a-z]+/g, ""))
+    ? answer
+    : `${name} = ${formula}`
+}
+
+/** A question for a point or a vector, whose brackets are not those of an interval. */
+const point = /\b(?:ordered (?:pair|triple)|pair|triple|point|coordinates|vector|vertex|midpoint|centroid|system)\b/i
+
+/** Replaces square brackets around the coordinates of a point with parentheses. */
+const withPoint = (question: string, gold: string, answer: string): string =>
+  point.test(question) && /^\$?\s*(?:\\left)?\s*(?:\(|\\begin)/.test(gold)
+    ? answer.replace(/^\s*\[([^[\]]*)\]\s*$/, "($1)")
+    : answer
+
 /**
  * Completes an answer with what its question names: the base of a reference with a base, and the unit whose symbol is a
  * letter directly after a number, as in "384m".
  */
-export const completed = (question: string, gold: string, answer: string): string => {
+export const completed = (question: string, gold: string, given: string): string => {
+  const answer = withPoint(question, gold, withFunction(question, gold, given))
   const base = /^\$?[0-9a-fA-F]+_\{?(\d{1,2})\}?\$?$/.exec(gold.trim())?.[1]
   const isBare = /^\$?[0-9a-fA-F]+\$?$/.test(answer.trim())
   if (base !== undefined && isBare && new RegExp(`\\bbase[\\s-]?\\$?${base}\\b`).test(question))

@@ -177,7 +177,8 @@ const compareTuples = (gold: Expression, answer: Expression, rules: Rules): Deci
   const isMixed = !(isPoint(gold) && isPoint(answer))
   const rung: Rung =
     isMixed || some(gold, (node) => node.type === "symbol" && node.name === "infinity") ? "interval" : "tuple"
-  const brackets = gold.open === answer.open && gold.close === answer.close
+  const isSequence = gold.items.length > 2 && isPoint(gold) && answer.open === "[" && answer.close === "]"
+  const brackets = isSequence || (gold.open === answer.open && gold.close === answer.close)
   return verdict(brackets && inOrder(gold.items, answer.items, { ...rules, anyOrder: false }), rung)
 }
 
@@ -189,7 +190,11 @@ const compareMatrices = (gold: Expression, answer: Expression, rules: Rules): De
     return verdict(isSame, "matrix")
   }
   const [column, point] = a === undefined ? [columnOf(answer), gold] : [columnOf(gold), answer]
-  if (column === undefined || point.type !== "tuple" || !isPoint(point)) {
+  if (column !== undefined && answer.type === "list")
+    return verdict(isCoordinates(column, answer, rules, decide), "matrix")
+  const isBracketed =
+    a !== undefined && point.type === "tuple" && point.items.length > 2 && point.open === "[" && point.close === "]"
+  if (column === undefined || point.type !== "tuple" || !(isPoint(point) || isBracketed)) {
     return a === undefined && b === undefined ? open : no("matrix")
   }
   return verdict(a === undefined ? inOrder(point.items, column, rules) : inOrder(column, point.items, rules), "matrix")
@@ -344,7 +349,8 @@ const decide = (gold: Expression, answer: Expression, rules: Rules): Decision =>
 
 /** Whether both sides are values and at least one contains a matrix. */
 const isReckoned = (gold: Expression, answer: Expression): boolean =>
-  [gold, answer].every(({ type }) => type !== "relation" && type !== "list" && type !== "set") &&
+  [gold, answer].every(({ type }) => type !== "relation" && type !== "set") &&
+  gold.type !== "list" &&
   [gold, answer].some((side) => some(side, ({ type }) => type === "matrix"))
 
 /** Decides for types that cannot equal any other type. */
@@ -591,10 +597,12 @@ const goldReadings = (gold: string): ReadonlyArray<Expression> => {
  * approximations are accepted.
  */
 const answerReadings = (answer: string, gold: Expression): ReadonlyArray<Expression> => {
-  const isDecimal = hasDecimal(gold) && exact(measured(gold).value) !== undefined
+  const value = exact(measured(gold).value)
+  const isDecimal = hasDecimal(gold) && value !== undefined
   const plain = isDecimal ? answer.replace(/^≈\s*/, "") : answer
   const comma =
-    isDecimal && /^[^\d([{]*\d+,(?!\d{3}(?!\d))\d+\D*(?:\^\{?\d\}?\D*)?$/.test(plain)
+    (isDecimal && /^[^\d([{]*\d+,(?!\d{3}(?!\d))\d+\D*(?:\^\{?\d\}?\D*)?$/.test(plain)) ||
+    (value !== undefined && value.denominator !== 1n && !hasDecimal(gold) && /^[^\d([{]*\d+,\d+$/.test(plain))
       ? [parse(plain.replace(",", "."))]
       : []
   return [...comma.filter((one) => one !== undefined), ...readings(plain)]
@@ -746,11 +754,31 @@ const asTexts = (gold: string, answer: string, rules: Rules): Texts => {
 export const isSameText = (gold: string, answer: string, rules: Rules): boolean =>
   asTexts(gold, answer, rules).decision?.correct === true
 
+/** A sum of unit vectors: "2i - 3j + k". */
+const isVector = /^[^a-hl-zA-Z]*[ij][^a-hl-zA-Z]*[jk][^a-hl-zA-Z]*$/
+const unitVector = /(?<![a-zA-Z\\])([ijk])(?![a-zA-Z])/g
+
+/** Returns the point with the components of a sum of unit vectors. */
+const componentsOf = (normalised: string): string | undefined => {
+  const terms = normalised.replace(/\s/g, "").matchAll(/([+-]?)([^+-]*?)\*?\\vector([ijk])(?=[+-]|$)/g)
+  const found = new Map(
+    Array.from(terms, ([, sign, size, name]) => [name!, `${sign === "-" ? "-" : ""}${size || "1"}`])
+  )
+  const names = found.has("k") ? ["i", "j", "k"] : ["i", "j"]
+  const isWhole = normalised.replace(/\s/g, "").replace(/[+-]?[^+-]*?\\vector[ijk](?=[+-]|$)/g, "") === ""
+  return isWhole && found.size > 1 ? `(${names.map((name) => found.get(name) ?? "0").join(", ")})` : undefined
+}
+
 /** Compares two answers as written. */
 export const decideText = (gold: string, answer: string, rules: Rules): Decision => {
   if (gold.length > maxLength || answer.length > maxLength) return verdict(gold.trim() === answer.trim(), "text")
   const { a, b, decision: decided } = asTexts(gold, answer, rules)
   if (decided !== undefined) return decided
+  const vector = /\\begin|^\(/.test(a) && isVector.test(b) ? b.replace(unitVector, "\\vector$1 ") : b
+  if (vector !== b || b.includes("\\vector")) {
+    const parts = componentsOf(vector)
+    if (parts !== undefined && !a.includes("vector")) return decideText(gold, parts, rules)
+  }
   const said = a.includes(":") ? b.replace(/^(\d+)\s*(?:\\text\s*\{\s*to\s*\}|\bto\b)\s*(\d+)$/, "$1:$2") : b
   const decision = best(
     goldReadings(a).flatMap((left) => answerReadings(said, left).map((right) => compareTop(left, right, rules)))

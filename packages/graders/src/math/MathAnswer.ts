@@ -20,6 +20,7 @@ import {
   type Span
 } from "../internal/assertion/Assertion.ts"
 import { opinion, slip } from "../internal/assertion/signals.ts"
+import { isYesOrNo, type Named, namedLike } from "../internal/calendar.ts"
 import { numeralOf, ofChinese, withDigits, withMixed, withScales } from "../internal/numerals.ts"
 import { spoken } from "../internal/spoken.ts"
 import type { Absence } from "../Verdict.ts"
@@ -45,6 +46,7 @@ import {
   withWordAnswer,
   words
 } from "./Prose.ts"
+import { withKnownSpellings } from "./Spellings.ts"
 
 /** An asserted answer. It is final if the text calls it the answer; otherwise it may be an intermediate result. */
 interface Claim extends Statement {
@@ -57,7 +59,7 @@ interface Claim extends Statement {
 // -------------------------------------------------------------------------------------------------------------------
 
 const label =
-  /(?:\*\*|__)?(?<![a-zA-Z\d])(?:the\s+)?(?:final|correct|overall|right|true|actual)?\s*(?:answer|result|solution|value)s?(?:\s+set|\s+(?:to|of|for)\s+(?:the|this|our|your)\s+(?:original\s+|given\s+)?(?:question|problem|exercise|task|puzzle))?\s*(?:(?:\*{1,3}|__)?\s*[:;➜➔⟹⇒→⟶]\s*(?:\*{1,3}|_{1,2})?|(?:,\s*(?:then|therefore|thus|hence)\s*,)?\s+(?:is|are|equals?|(?:must|should|would)\s+be|(?:comes?|turns?) (?:out )?to(?: be)?)\b(?:,\s*(?:then|therefore|thus|hence)\s*,|\s+(?:therefore|thus|then|hence|simply|just|exactly|indeed))?\s*(?:\*\*|__)?:?|\s*=(?!=)|\s+[—–-]+\s)\s*|(?:#{1,6} *(?:\*\*)?|\*\*|__)(?:final )?answer:?(?:\*\*|__)?:? *\n+\s*|(?<![^\n])[\s>*_-]*(?:final )?(?:answer|result|solution|conclusion)[*_:]* *\n+(?:[=-]{3,}|~{5,}) *\n+\s*|(?<![^\n])(?:final )?answer *(?:\n+\s*|(?=(?:\$[^$\n]+\$|[-−]?[\d([][^a-z\n]*)[.!]?\s*(?:\n|$)))|(?<![^\n])[>*_ -]*(?:final|ans\.?)[*_]*\s*[:=][*_]*\s*|(?<![^\n])\s*(?:⇒|→|∴|=>)\s*|(?<![^\n])ans(?:\.\s+|\)\s*)|(?<![^\n])\|[\s*]*(?:final )?answer[\s*]*\|\s*(?:\n\s*\|[-: ]+\|\s*\n\s*\|\s*|(?=[^|\n]+\|\s*(?:\n|$)))|####\s*/gi
+  /(?:\*\*|__)?(?<![a-zA-Z\d])(?:the\s+)?(?:final|correct|overall|right|true|actual)?\s*(?:answer|result|solution|value)s?(?:\s+set|\s+(?:to|of|for)\s+(?:the|this|our|your)\s+(?:original\s+|given\s+)?(?:question|problem|exercise|task|puzzle))?\s*(?:(?:\*{1,3}|__)?\s*[:;➜➔⟹⇒→⟶]\s*(?:(?<!\n\s*)\*{1,3}|\*{1,3}(?!\s)|_{1,2})?|(?:,\s*(?:then|therefore|thus|hence)\s*,)?\s+(?:is|are|equals?|(?:must|should|would)\s+be|(?:comes?|turns?) (?:out )?to(?: be)?)\b(?:,\s*(?:then|therefore|thus|hence)\s*,|\s+(?:therefore|thus|then|hence|simply|just|exactly|indeed))?\s*(?:\*\*|__)?:?|\s*=(?!=)|\s+[—–-]+\s)\s*|(?:#{1,6} *(?:\*\*)?|\*\*|__)(?:final )?answer:?(?:\*\*|__)?:? *\n+\s*|(?<![^\n])[\s>*_-]*(?:final )?(?:answer|result|solution|conclusion)[*_:]* *\n+(?:[=-]{3,}|~{5,}) *\n+\s*|(?<![^\n])(?:final )?answer *(?:\n+\s*|(?=(?:\$[^$\n]+\$|[-−]?[\d([][^a-z\n]*)[.!]?\s*(?:\n|$)))|(?<![^\n])[>*_ -]*(?:final|ans\.?)[*_]*\s*[:=][*_]*\s*|(?<![^\n])\s*(?:⇒|→|∴|=>)\s*|(?<![^\n])ans(?:\.\s+|\)\s*)|(?<![^\n])\|[\s*]*(?:final )?answer[\s*]*\|\s*(?:\n\s*\|[-: ]+\|\s*\n\s*\|\s*|(?=[^|\n]+\|\s*(?:\n|$)))|####\s*/gi
 
 /** The label "A: 5" on a separate line. */
 const shortLabel = /(?<![^\n])[>*_ -]*A[*_]*:[*_]*\s*/g
@@ -132,7 +134,7 @@ const labelled = (text: string): ReadonlyArray<Statement & { readonly from: numb
     .flatMap((match) => behindLabel(text, match) ?? [])
 
 const reversed =
-  /(?<![^\s(])(?<!\d )(\$[^$\n]{1,80}\$|-?\d[\d.,/]*(?:[ \u00a0\u202f']\d{3}(?!\d))*|\*\*[^*\n]{1,40}\*\*) (?:(?:is|must be) (?:thus |therefore |hence )?|as )(?:(?:the|my|our) (?:final |correct |right )?answer\b(?! (?:to|of|for))|what (?:the (?:question|problem|task) (?:asks|asked|wants|wanted)|(?:we|you) (?:want|wanted|need|needed|were (?:looking|asked) for)))|(?<![^\n])(\$[^$\n]{1,80}\$|-?\d[\d.,/]*) (?:it is\b|(?:is|ist|est|es|è|é|jest|är|er) (?:correct\w*|right|richtig|korrekt|exacte?|juste?|corrett\w*|rätt|riktig\w*|poprawn\w*)(?![\p{L}]))/giu
+  /(?<![^\s(])(?<!\d )(\$[^$\n]{1,80}\$|-?\d[\d.,/]*(?:[ \u00a0\u202f']\d{3}(?!\d))*|\*\*[^*\n]{1,40}\*\*) (?:(?:is|must be) (?:thus |therefore |hence )?|as )(?:(?:the|my|our) (?:final |correct |right )?answer\b(?! (?:to|of|for))|what (?:the (?:question|problem|task) (?:asks|asked|wants|wanted)|(?:we|you) (?:want|wanted|need|needed|were (?:looking|asked) for)))|(?<=^|\n|[.!?:]\s)(\$[^$\n]{1,80}\$|-?\d[\d.,/]*) (?:it is\b(?=\s*[.!*]*\s*(?:$|\n))|(?:is|ist|est|es|è|é|jest|är|er) (?:correct\w*|right|richtig|korrekt|exacte?|juste?|corrett\w*|rätt|riktig\w*|poprawn\w*)(?![\p{L}]))/giu
 
 /** Finds answers that precede their label: "5 is the answer". */
 const before = (text: string): ReturnType<typeof labelled> =>
@@ -335,7 +337,7 @@ const decided = (text: string, plain: string, claims: ReadonlyArray<Claim>): Cla
 // -------------------------------------------------------------------------------------------------------------------
 
 const endMark =
-  /(?<=\S)(?:\s|\$|\\\(|\\hfill)*(?:\\blacksquare|\\square|\\Box|\\qed(?:here|symbol)?|\\checkmark|\bQ\.\s?E\.\s?D\.?|\bQED\.?|\b[Qq]uod erat (?:demonstrandum|faciendum)\.?|[∎■□◼▪]|(?<=\d\s*)#|\\end\{proof\}|\(End of proof\)|\bDone\.|(?<=\n\s*)(?:-{3,}|\*{3,}|#{1,6}))[\s$\\)]*$/
+  /(?<=\S)(?:\s|\$|\\\(|\\hfill)*(?:\\blacksquare|\\square|\\Box|\\qed(?:here|symbol)?|\\checkmark|\(?\bQ\.\s?E\.\s?D\.?\)?|\bQED\.?|\b[Qq]uod erat (?:demonstrandum|faciendum)\.?|[∎■□◼▪]|(?<=\d\s*)#|\\end\{proof\}|\(End of proof\)|\bDone\.|(?<=\n\s*)(?:-{3,}|\*{3,}|#{1,6}))[\s$\\)]*$/
 
 /** A mark at the end of a proof, behind its last sentence. */
 const endMarkWithin =
@@ -902,7 +904,9 @@ const visible = (text: string): string =>
   withoutChecks(
     withoutSign(
       withoutContrast(
-        withoutFence(withoutEndMark(withoutTail(inPlainSigns(withoutStruck(withoutCommands(spoken(text)))))))
+        withoutFence(
+          withoutEndMark(withoutTail(inPlainSigns(withoutStruck(withoutCommands(withKnownSpellings(spoken(text)))))))
+        )
       )
     )
   )
@@ -985,6 +989,48 @@ const search = (said: string): string | Absence | undefined => {
   if (prose !== undefined) return prose
   const value = plainValue(said)
   return value === said && isMention(said) ? undefined : withLetterUnit(value)
+}
+
+const wordLabel = new RegExp(`^[\\s\\S]*(?<!\\p{L})(?:${answerWords}|${joinedWords})\\p{L}{0,4}[*_]*\\s*[:：]`, "iu")
+
+/** Returns a name at the start of a text, or after its last label. */
+const firstName = (said: string, english: string): Named | undefined => {
+  const from = wordLabel.exec(said)?.[0].length ?? 0
+  const start = said.slice(from).search(/[\p{L}\p{N}]/u)
+  const found = namedLike(english, said.slice(from)).find((one) => one.start === start)
+  return found === undefined ? undefined : { ...found, start: from + found.start, end: from + found.end }
+}
+
+/** Words with which a name is not the answer itself: "der Tag nach Dienstag". */
+const relative =
+  /(?<!\p{L})(?:day|after|before|than|since|until|from|nach|vor|als|seit|bis|après|avant|depuis|después|antes|desde|depois|dopo|prima|dalla?|na|voor|efter|före|før|po|przed|před|после|перед|до|с|po|pred|sonra|önce|και|setelah|sebelum|sau|trước)(?!\p{L})|[后後前から까지전]|다음|بعد|قبل/iu
+
+/** Returns the only name in the last sentence of a text, if it is not in English, in which other rules read it. */
+const onlyName = (said: string, english: string): Named | undefined => {
+  const last = lastSentence(said) ?? ""
+  const from = said.lastIndexOf(last)
+  const [first, ...others] = namedLike(english, last)
+  if (first === undefined || others.some((one) => one.english !== first.english)) return undefined
+  const isEnglish = last.slice(first.start, first.end).toLowerCase() === first.english.toLowerCase()
+  if (isEnglish || relative.test(last.slice(0, first.start)) || relative.test(last.slice(first.end))) return undefined
+  return { ...first, start: from + first.start, end: from + first.end }
+}
+
+/**
+ * Returns the answer of a text among the names of a kind, such as weekdays, in English: "Es wird ein Freitag sein." is
+ * "Friday".
+ *
+ * @internal
+ */
+export const namedAnswer = (text: string, english: string): string | undefined => {
+  const said = visible(text)
+  const found = (isYesOrNo(english) ? firstName : onlyName)(said, english)
+  if (found === undefined) return undefined
+  const plain = masked(said, [found])
+  const isHeld = isYesOrNo(english)
+    ? /^\W*(?:$|[\n,.;:!。，、！—–-])/.test(said.slice(found.end))
+    : isUndenied(plain, found)
+  return isHeld && !isRetracted(plain, found.end) ? found.english : undefined
 }
 
 /**

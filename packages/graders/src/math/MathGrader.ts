@@ -10,6 +10,7 @@
 import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
+import { isTranslated } from "../internal/calendar.ts"
 import { numeralOf } from "../internal/numerals.ts"
 import * as Verdict from "../Verdict.ts"
 import * as Algebra from "./Algebra.ts"
@@ -174,10 +175,18 @@ const grading = (options: Options): Verdict.AnswerGrader => ({
     if (words !== undefined && MathAnswer.states(answer, words)) {
       return Effect.succeed(Verdict.make({ correct: true, rung: "text", extracted: words }))
     }
+    const name = words === undefined || !isTranslated(words) ? undefined : MathAnswer.namedAnswer(answer, words)
+    if (name !== undefined && name.toLowerCase() === words!.toLowerCase()) {
+      return Effect.succeed(Verdict.make({ correct: true, rung: "text", extracted: name }))
+    }
     if (!("answer" in found)) return Effect.succeed(Verdict.absent(found))
     const question = Task.question(task)
     const extracted = Demand.completed(question, gold, found.answer)
-    const rules = { ...options, isClock: options.isClock ?? asksForTime.test(question) }
+    const rules = {
+      ...options,
+      anyOrder: options.anyOrder === true || Demand.isUnordered(question, gold),
+      isClock: options.isClock ?? asksForTime.test(question)
+    }
     const decision = compare(gold, extracted, rules)
     const unmet = decision.correct ? Demand.unmet(question, gold, extracted) : undefined
     if (unmet !== undefined) {

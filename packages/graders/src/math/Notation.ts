@@ -146,6 +146,15 @@ const chosen = (n = "", kind = "", k = "") => `\\${kind === "C" ? "binom" : "per
 /** Rules for notation without commands. */
 const plainSpelling: ReadonlyArray<Rule> = [
   [/\bper cent\b/gi, "percent"],
+  [
+    /(?<=[\d)}])\s+(?:und|et|y|e|en|och|og|i|și|ve|и|та|και|dan|và|oraz)\s+(?=[-−]?[\d(\\√]|[a-z](?:_\{?\d\}?)?\s*=)/g,
+    " \\text{and} "
+  ],
+  [
+    /(?<=[\d)}])\s+(?:oder|ou|o|of|eller|lub|veya|или|або|atau|hoặc)\s+(?=[-−]?[\d(\\√]|[a-z](?:_\{?\d\}?)?\s*=)/g,
+    " \\text{or} "
+  ],
+  [/(?<=[\d)}])\s*(?:和|と|및|与)\s*(?=[-−]?\d)/g, " \\text{and} "],
   [/(?<=\d\s*)([a-z]{2,}) per ([a-z]{2,})(?![a-z])/gi, "$1/$2"],
   [/(?<=\d\s*)US[- ](?=dollars?\b)/gi, ""],
   [/^\\(?:text|mathrm)(?:bf)?\s*\{\s*(?:the\s+)?(?:final\s+)?answer\s*(?:is|=)?\s*:?\s*\}\s*(?:\\ )?\s*/gi, ""],

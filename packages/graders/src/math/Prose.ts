@@ -114,13 +114,13 @@ const alternatives =
   /,? (?:rather than|instead of|as opposed to) (?:the )?(?:\$[^$\n]{1,40}\$|[-−]?\d[\d.,/]*%?)(?=[.!]?(?:\s|$))/gi
 
 const contrasts = new RegExp(
-  `(?<![\\p{L}'’])(?:(n['’])(?=est))?(est |is |ist |es |é |è )?(?:not|nicht|pas|no|não|non|не|nie|ne|inte|ikke|niet|nem|nu|δεν|không phải|bukan)(?: (es|è|é|jest|je|er|är))? ${value},? (?:but|sondern|mais|sino|mas(?: sim)?|ma|bensì|а|але|lecz|ale|nýbrž|već|utan|men|maar|hanem|ci|αλλά|mà là|melainkan)(?: rather| plutôt| bien)? (?=${value})|(?<!\\p{L})(?:ليس|ليست|لا)\\s+${value}،?\\s+بل\\s+(?=${value})|(?<!\\p{L})לא\\s+${value},?\\s+אלא\\s+(?=${value})|(?:不是|并非|並非)\\s*${value}\\s*[,，]?\\s*而(?=是)|${value}\\s*(?:(?:では|じゃ)なく(?:て)?、?|(?:이|가)?\\s*아니라)\\s*(?=${value})`,
+  `(?<![\\p{L}'’])(?:(n['’])(?=est))?(est |is |ist |es |é |è )?(?:not|nicht|pas|no|não|non|не|nie|ne|inte|ikke|niet|nem|nu|δεν|không phải|bukan)(?: (es|è|é|jest|je|er|är))? ${value},? (?:but|sondern|mais|sino|mas(?: sim)?|e sim|y sí|ma|bensì|а|але|lecz|ale|nýbrž|već|utan|men|maar|hanem|ci|αλλά|mà là|melainkan)(?: rather| plutôt| bien)? (?=${value})|(?<!\\p{L})(?:ليس|ليست|لا)\\s+${value}،?\\s+بل\\s+(?=${value})|(?<!\\p{L})לא\\s+${value},?\\s+אלא\\s+(?=${value})|(?:不是|并非|並非)\\s*${value}\\s*[,，]?\\s*而(?=是)|${value}\\s+(?:değil|नहीं|نہیں),?\\s+(?:(?:aksine|बल्कि|بلکہ)\\s+)?(?=${value})|${value}\\s*(?:(?:では|じゃ)なく(?:て)?、?|(?:이|가)?\\s*아니라)\\s*(?=${value})`,
   "giu"
 )
 
 /** A rejected value behind the answer: "So it is 24, not 25." */
 const rejectedBehind = new RegExp(
-  `(?<=${value}),? (?:and )?(?:not|nicht|et non(?: pas)?|pas|y no|no|e non|non|e não|não|en niet|niet|inte|ikke|а не|не|a nie|nie|a ne|ne) (?:the |die |der |das |le |la |el |il |o |a )?${value}(?=[.!]?(?:\\s|$))`,
+  `(?<=${value}),? (?:and )?(?:not|nicht|et non(?: pas)?|pas|y no|no|e non|non|e não|não|en niet|niet|inte|ikke|а не|не|a nie|nie|a ne|ne) (?:the |die |der |das |le |la |el |il |o |a )?${value}(?: as (?:i|we) (?:wrote|said|stated|had|claimed|thought|put)(?: (?:first|earlier|before|above|initially|originally|previously))?)?(?=[.!]?(?:\\s|$))`,
   "giu"
 )
 
@@ -152,7 +152,7 @@ const lead =
 
 /** Harmless text after a value: a remark in parentheses, a dash, a smiley, a verb or a counted noun. */
 const trail =
-  /(?:\s*[—–:;,-]+|\s*[:;]-?[)D]|\s+(?:lol|:\)|thx|thanks)|\s*(?:です|である|でした|となる|になる|で間違いない|입니다|이다|예요|이에요|है|हैं|است|होगा|হবে|ครับ|ค่ะ)|(?<=\d\s?)(?:개|명|가지|번|마리|원|도|個|个|種|种|通り|人|本|枚|回|円|元|度|次|只|条|張|张|ตัว|คน|วิธี))+[.!。]?$/u
+  /(?:\s*[—–:;,-]+|\s*[:;]-?[)D]|,? (?:of course|obviously|naturally|clearly)|\s+(?:lol|:\)|thx|thanks)|\s*(?:です|である|でした|となる|になる|で間違いない|입니다|이다|예요|이에요|है|हैं|است|होगा|হবে|ครับ|ค่ะ)|(?<=\d\s?)(?:개|명|가지|번|마리|원|도|個|个|種|种|通り|人|本|枚|回|円|元|度|次|只|条|張|张|ตัว|คน|วิธี))+[.!。]?$/u
 
 /** Removes a harmless remark in parentheses at the end: "8 (eight)". */
 const withoutRemark = (text: string): string => {

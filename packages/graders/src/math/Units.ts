@@ -55,6 +55,13 @@ const words: ReadonlyArray<readonly [spellings: string, name: string, scale: str
   ["tonne", "kilogram", "1000"],
   ["quart qt", "quart", "1"],
   ["gallon gal", "quart", "4"],
+  ["pint pt", "quart", "0.5"],
+  ["cup", "quart", "0.25"],
+  ["hectare ha", "metre^2", "10000"],
+  ["acre", "metre^2", "4046.8564224"],
+  ["knot", "metre second^-1", "463/900"],
+  ["decade", "month", "120"],
+  ["century centuries", "month", "1200"],
   ["unit", "unit", "1"]
 ]
 

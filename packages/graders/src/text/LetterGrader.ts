@@ -6,7 +6,7 @@
  * choose any. If there are several statements, the last one counts.
  */
 import { Options as Tables } from "@divisi/core"
-import { answerWords, joinedWords } from "../internal/answerWords.ts"
+import { answerWords, joinedWords, rightWords } from "../internal/answerWords.ts"
 import { isChosen, isReplaced, isUnchosen } from "../internal/assertion/Assertion.ts"
 import { spoken } from "../internal/spoken.ts"
 import { firstTagged } from "../internal/tagged.ts"
@@ -120,10 +120,6 @@ interface Way {
 /** Scripts without spaces between words: "정답은 B입니다". */
 const asian = "[\\p{Script=Han}\\p{Script=Hangul}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}]"
 
-/** "Correct", in the languages of the answers. */
-const right =
-  "correct[aeo]?|right|best|betul|صحیح|richtig\\p{L}*|korrekt\\p{L}*|juste|bonne|corrett[ao]|giust[ao]|esatt[ao]|corret[ao]|cert[ao]|juiste?|rätt|riktige?|rigtige?|poprawn\\p{L}*|prawidłow\\p{L}*|správn\\p{L}*|točan|točn\\p{L}*|tačan|corectă?|верн\\p{L}*|правильн\\p{L}*|вірн\\p{L}*|σωστ\\p{L}*|helyes|oikea|doğru|đúng|benar|tepat|sahihi|נכונ\\p{L}*|הנכונ\\p{L}*|صحيح\\p{L}*|الصحيح\\p{L}*|درست|सही|সঠিক"
-
 /** Nouns for a choice, in the same languages. */
 const nouns = `${choiceWords}|alternativ|(?:${answerWords})\\p{L}{0,4}|statement|claim|lösung|soluzione|solución|solução|утверждение|ответ|seçenek|şık|विकल्प|বিকল্প|گزینه|الخيار|האפשרות|επιλογή|wariant|možnost|svarsalternativ`
 
@@ -145,7 +141,7 @@ const end = "(?=\\s*(?:[.!,;›]|$|\\n))"
 /** Patterns for stating an answer, in groups. Later groups are used only if earlier ones do not match. */
 const waysOf = (letters: string): ReadonlyArray<ReadonlyArray<Way>> => {
   const label = `(?:(?<!\\p{L})(?:${answerWords})s?|${joinedWords})`
-  const phrase = `(?<!\\p{L})(?:(?:${right}|${nouns}|${links})[\\s,:]+)*?(?:${right}|${nouns})[\\s:]+(?:(?:${right}|${nouns}|${links})[\\s:]+){0,5}`
+  const phrase = `(?<!\\p{L})(?:(?:${rightWords}|${nouns}|${links})[\\s,:]+)*?(?:${rightWords}|${nouns})[\\s:]+(?:(?:${rightWords}|${nouns}|${links})[\\s:]+){0,5}`
   const stated = [
     way(`‹\\s*${options}\\s*`, letters, true),
     way(`${label}\\s*[:=]\\s*${options}\\s*`, letters, true),
@@ -158,7 +154,7 @@ const waysOf = (letters: string): ReadonlyArray<ReadonlyArray<Way>> => {
       `(?:(?<!\\p{L})(?:${nouns})\\s+|选项|選項|選択肢|(?<=^|[\\n.,]\\s*))`,
       letters,
       false,
-      `(?:\\s+(?:${links}))*\\s*(?:(?:${right})(?!\\p{L})(?=\\s*(?:[.,;!।。]|$|\\n)|\\s+(?:है|ہے|است)|\\s+(?:answer|choice|option)\\b)|是?正确|是?正確|が正し|が正解|[가이] 정답|[가이] 맞|सही)(?!\\s+(?:if|for|only|when))`
+      `(?:\\s+(?:${links}))*\\s*(?:(?:${rightWords})(?!\\p{L})(?=\\s*(?:[.,;!।。]|$|\\n)|\\s+(?:है|ہے|است)|\\s+(?:answer|choice|option)\\b)|是?正确|是?正確|が正し|が正解|[가이] 정답|[가이] 맞|सही)(?!\\s+(?:if|for|only|when))`
     ),
     way(
       "(?<!\\p{L})the\\s+(?:(?:false|incorrect|untrue|wrong|invalid)\\s+(?:statement|claim|assertion|sentence)|(?:statement|claim|option|choice|one|assertion)\\s+(?:that|which)\\s+is\\s+(?:not\\s+\\p{L}+|false|incorrect|untrue|wrong))\\s+is:?\\s+",

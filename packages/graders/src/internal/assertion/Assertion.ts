@@ -5,7 +5,7 @@
  * A qualification before an answer applies until a main clause starts. The rest of the sentence after the answer, and
  * the sentences that follow, may retract it. Formulas are masked, because they do not contain words.
  */
-import { answerWords, joinedWords, resultWords } from "../answerWords.ts"
+import { answerWords, joinedWords, resultWords, rightWords } from "../answerWords.ts"
 import { isAnnounced } from "./announcement.ts"
 import { because } from "./because.ts"
 import { isAmount, isCommitted, isCommittedAbroad, isEnglishAmount, isSubject } from "./commitment.ts"
@@ -196,6 +196,10 @@ const isDoubtedAbroad = (preceding: string, behind: string, around: string): boo
   })
 }
 
+/** The addressee of a sentence: "1890 is the answer, my dear fellow". */
+const vocative =
+  /^(?:my (?:dear |good |old )?\w+|(?:dear|old) \w+|mate\w*|friends?|folks|sir|madam|ma['’]am|everyone|everybody|buddy|bro|dude|boss|captain|chief|professor|ladies and gentlemen|guys|lads|team|says i|of course|naturally|obviously|clearly)$/i
+
 /**
  * Whether a short remark after an answer and a comma is not known to be harmless. There are too many ways to express
  * doubt in a few words to list them all.
@@ -204,6 +208,7 @@ const isOddRemark = (behind: string): boolean => {
   const words = /^[\s□.*_)\]}]*[,;–—]\s*([^□\d]*?)\s*$/.exec(behind)?.[1]
   if (words === undefined || !/\p{L}/u.test(words) || wordsIn(words) > 5 || English.reason.test(behind)) return false
   return (
+    !vocative.test(words) &&
     !because.test(`, ${words}`) &&
     (!English.harmless.test(words) || English.negative.test(words)) &&
     !English.continuing.test(words)
@@ -296,7 +301,9 @@ const counted =
 /** Whether a sentence starts with the answer and states anything other than that it is the answer. */
 const isOddSubject = (before: string, behind: string): boolean =>
   !/[\p{L}=]/u.test(before.replace(/^[\s*_]*(?:[a-z]\s*=|the (?:value|number|figure|amount)(?=\W*$))/i, " ")) &&
-  /\p{L}{2}/u.test(behind.replace(/\([^()]*\)|(?<=^[\s□*$\\)]*)(?:[ckm]?m|[km]?g|m?l|ft|in|min)(?!\p{L})/gu, "")) &&
+  /\p{L}{2}/u.test(
+    behind.replace(/\([^()]*\)|(?<=^[\s□*$\\)]*)(?:sq\.? ?|cu\.? ?)?(?:[ckm]?m|[km]?g|m?l|ft|in|min)(?!\p{L})/gu, "")
+  ) &&
   !English.subject.test(behind) &&
   !counted.test(behind) &&
   !joinedAnswers.test(behind) &&
@@ -385,15 +392,32 @@ const labelNoun = /(?<!\p{L})(?:answer|ans|result|solution|value)s?(?!\p{L})/iu
 /** Whether the sentence of a label announces an answer. */
 export const isLabel = (text: string, from: number): boolean => announces(sentenceBefore(text, from), labelNoun)
 
+const answerNouns = `(?:(?:${answerWords}|${resultWords})\\p{L}{0,4})`
+
+/** A label that calls its answer the correct one: "Правильный ответ:", "La bonne réponse est", "Jawaban yang benar:". */
+const rightLabel = new RegExp(
+  `(?:^|[;؛:—–.])[^\\p{L};؛:—–.]*(?:\\p{L}{1,3}\\s+)?(?:(?:${rightWords})\\s+${answerNouns}|${answerNouns}\\s+(?:\\p{L}{1,4}\\s+)?(?:${rightWords}))(?:\\s+\\p{L}{1,6})?\\s*[:：]?[\\s*_$]*$`,
+  "iu"
+)
+
+/** Removes the description of a mistake before the label of the correct answer. */
+const withoutSlip = (before: string): string => {
+  const found = /[;؛]/.test(before) ? rightLabel.exec(before) : null
+  return found !== null && /^[;؛]/.test(found[0]) && slip(before.slice(0, found.index)).length > 0
+    ? before.slice(found.index + 1)
+    : before
+}
+
 /**
  * Whether the sentence of an answer asserts it. The text must be {@link masked}. A marked answer, such as a box, may be
  * an object of any kind, so an unknown verb does not assert it.
  */
 export const isAsserted = (text: string, { end, start }: Span, isMark = false): boolean => {
-  const before = sentenceBefore(text, start)
+  const before = withoutSlip(sentenceBefore(text, start))
   const { mark, said } = sentenceBehind(text, end)
   if (/[?？؟]/.test(mark) || !announces(before, answerNoun)) return false
   if (isDoubted(before) || isDenied(said) || trailing.test(text.slice(end, end + 24))) return false
+  if (rightLabel.test(before)) return !isDoubtedAbroad(before, said, `${before} ${said}`)
   const isPlain = isStatedPlainly(`${before} ${said}`)
   if (isPlain !== undefined) return isPlain
   const predicate = /^[\s□.*_)\]}$]*(?:is|was|are|seems?|looks?)\s+(\w+)/.exec(said)?.[1]
@@ -406,7 +430,11 @@ export const isAsserted = (text: string, { end, start }: Span, isMark = false): 
   if (isOddLead(before) || isQuoted(before, said) || isOddSubject(before, said)) return false
   if (English.crosses.test(before.slice(-6)) || English.crosses.test(text.slice(end, end + 8))) return false
   if (English.announcement.test(previous)) return false
-  if (English.heading.test(previous) || /(?<!\bfixed (?:a|the|my) )\b(?:typo|misprint)\b/i.test(previous)) return false
+  if (
+    English.heading.test(previous) ||
+    (/(?<!\bfixed (?:a|the|my) )\b(?:typo|misprint)\b/i.test(previous) && !/[□\d]/.test(previous))
+  )
+    return false
   const languages = patternsIn(`${before} ${said}`)
   const mayBeEnglish = languages.length === 0 || isEnglish(`${before} ${said}`)
   const isMixed = languages.length > 0 && before.split(/\s+/).some((word) => statingAbroad.has(word))

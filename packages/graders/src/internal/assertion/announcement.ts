@@ -32,6 +32,7 @@ const announcing = list(`
   to as at in of by for from on with out up down be thus so hence therefore then now finally consequently accordingly
   altogether simply just exactly precisely indeed clearly obviously evidently certainly definitely undoubtedly surely thereby also again
   still too however instead rather actually really fact namely ultimately eventually conclusively correctly uniquely clear all once more yes no not
+  update edit erratum amended
   gonna going gotta fairly quite pretty very absolutely totally
   okay ok alright well right great so and or but both none other than let ergo whence there any well-defined within claimed key approach method way
   two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy

@@ -105,7 +105,7 @@ export const retraction = new RegExp(
 
 /** Confirmations at the end of the text that the answer is correct after all. */
 export const restored =
-  /(?:\b(?:it|that|this|answer|result|value|everything|all)\b[^.!?]{0,30}\b(?:stands|holds(?: up)?|checks out|is (?:still |indeed |in fact |therefore )?(?:right|correct|fine|valid|consistent|unchanged))\b)[^.!?]{0,20}[.!]?\s*$/i
+  /(?:\b(?:it|that|this|answer|result|value|everything|all)\b[^.!?]{0,30}\b(?:stands|holds(?: up)?|checks out|is (?:still |indeed |in fact |therefore )?(?:right|correct|fine|valid|consistent|unchanged)|(?:stays|remains)(?= (?:at|as|the same|unchanged|valid|correct|□)))\b)[^.!?]{0,20}[.!]?\s*$/i
 
 /** A sentence that consists of nothing but a denial. */
 export const denial =
@@ -223,7 +223,7 @@ export const plainly =
 
 /** Predicates that may follow an answer at the start of its sentence. */
 export const subject =
-  /^[\s□.*_)\]}$]*(?:,?\s*(?:is|was|must be|are|as|=)\s+(?:therefore |thus |hence |then |indeed |clearly )?(?:the|our|my|what was|what we|exactly)\b(?!\s+(?:only option|wrong|incorrect|false|first|second|other|previous|old|last|naive|same as|number of options|trap|decoy|answer to (?:another|a different|the previous|the wrong)))(?:\s+\w+)*?\s+(?:answer|solution|result|value|number|total|sum|asked|wanted|want|need|required|count|minimum|maximum|probability|area|only)|[,;:(–—-]|(?:\s*(?:in total|total|altogether|in all|of them|more|left|as (?:required|desired|claimed|needed))\b)|(?:\s+(?:square|cubic|more|such|different|possible|distinct|red|blue|green))*\s+(?:[a-z]+s|cm|km|mm|m|kg|g|h|min|mph|ft|percent|children|people|men|women|feet|inch)(?:\^?\d|[²³])?(?:\s*[.,;)]|\s*$|\s+(?:in|of|per|because|since|left|altogether|exist|remain|can be (?:made|formed|chosen|seated|arranged|constructed|drawn|selected|written|built|created|produced))\b)|\s+(?:since|because|for|by|using|with|from|per|mod)\b)/i
+  /^[\s□.*_)\]}$]*(?:,?\s*(?:is|was|must be|are|as|=)\s+(?:therefore |thus |hence |then |indeed |clearly )?(?:the|our|my|what was|what we|exactly)\b(?!\s+(?:only option|wrong|incorrect|false|first|second|other|previous|old|last|naive|same as|number of options|trap|decoy|answer to (?:another|a different|the previous|the wrong)))(?:\s+\w+)*?\s+(?:answer|solution|result|value|number|total|sum|asked|wanted|want|need|required|count|minimum|maximum|probability|area|only)|[,;:(–—-]|(?:\s*(?:in total|total|altogether|in all|of them|more|left|as (?:required|desired|claimed|needed))\b)|(?:\s+(?:square|cubic|sq\.?|cu\.?|more|such|different|possible|distinct|red|blue|green))*\s+(?:[a-z]+s|cm|km|mm|m|kg|g|h|min|mph|ft|percent|children|people|men|women|feet|inch)(?:\^?\d|[²³])?(?:\s*[.,;)]|\s*$|\s+(?:in|of|per|because|since|left|altogether|exist|remain|can be (?:made|formed|chosen|seated|arranged|constructed|drawn|selected|written|built|created|produced))\b)|\s+(?:since|because|for|by|using|with|from|per|mod)\b)/i
 
 /** Nouns and adjectives from mathematics and measurement that describe a value. */
 const terms =
