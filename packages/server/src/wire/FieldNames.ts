@@ -24,7 +24,7 @@ export const of = (body: JsonObject, limit: (typeof limits)[number], stop: strin
 
 /** Matches a setting by its path, or in parentheses after its flag of the command line. */
 const settings =
-  /--[a-z-]+ \(worker\.(\w+)\)|(?<![.\w])(?:worker\.)?(maxOutputTokens|stopSequences|toolChoice|parallelToolCalls)\b/g
+  /--[a-z-]+ \((?:in code or a config: )?worker\.(\w+)\)|(?<![.\w])(?:worker\.)?(maxOutputTokens|stopSequences|toolChoice|parallelToolCalls)\b/g
 
 /** Replaces the names of settings in a message with the names of the client's fields. */
 export const inMessage = (message: string, names: FieldNames | undefined): string =>
