@@ -589,7 +589,7 @@ export const configurations: ReadonlyArray<Configuration> = [
       isOffline: true,
       epochs: 1,
       confidence: 0.9,
-      run: settings,
+      run: { ...settings, reassign: "never" },
       onProgress: nothing,
       sampleSeed: nothing
     },
