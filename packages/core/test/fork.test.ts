@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Outcome from "../src/events/Outcome.ts"
 import { isWithoutCall } from "../src/events/RunEvent.ts"
@@ -15,6 +16,7 @@ import {
   worker,
   workerError
 } from "../src/promise.ts"
+import * as Conductor from "../src/run/Conductor.ts"
 import * as ForkPrice from "../src/run/ForkPrice.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
 import type { Step, Workflow } from "../src/workflow/Workflow.ts"
@@ -170,7 +172,7 @@ describe("fork", () => {
       /Line 1, column 13: .*worker 7/
     )
     assert.match(await detailOf({ steps: [{ worker: "nope", subtask: "", access: [] }] }), /nope/)
-    assert.match(await detailOf({ steps: [step(0, [1])] }), /^failed: .*Step 0/)
+    assert.match(await detailOf({ steps: [step(0, [1])] }), /^fork: Step 0/)
     assert.match(await detailOf({ steps: [step(0)] }, { answer: "x" }), /no step 3/)
     assert.lengthOf(called, 0)
   })
@@ -189,6 +191,50 @@ describe("fork", () => {
       const detail = await fork({ ...options, transcript, at: at as never }).then(String, String)
       assert.include(detail, words)
     }
+  })
+
+  it("refuses a wrong change, plan, answer or option by name, before a call is made", async () => {
+    const { called, member } = team()
+    const options = { pool: [member("a"), member("strong")], policy: policy("chain", () => chain) }
+    const { transcript } = await conduct({ ...options, question })
+    called.length = 0
+    const checked = { by: 1, onFailure: "agin" }
+    const wrong: ReadonlyArray<readonly [object, string]> = [
+      [{ change: { workr: 1 } }, 'Step 1 has no "workr"; did you mean "worker"?'],
+      [{ change: { worker: "strng" } }, 'worker "strng" is not in the pool; did you mean "strong"?'],
+      [{ change: { worker: 9 } }, "Step 1: worker 9 does not exist; use 0 or 1."],
+      [{ change: { subtask: 3 } }, "in step 1, subtask is 3, not a string"],
+      [{ change: { access: [1] } }, "a step can see only earlier steps"],
+      [{ change: { settings: { temprature: 1 } } }, 'has no "temprature"; did you mean "temperature"?'],
+      [{ change: { check: { by: "tests", onFailure: "next" } } }, 'check "tests" does not exist'],
+      [{ change: { check: checked } }, "the check of step 1 needs an onFailure of"],
+      [{ change: { gives: { shape: "finding" } } }, 'shape "finding" does not exist'],
+      [{ change: "worker" }, '"change" must be an object with the fields of a step to change'],
+      [{ plan: { stps: [] } }, 'The workflow has no "stps"; did you mean "steps"?'],
+      [{ plan: { steps: [{ ...step(0), workr: 1 }] } }, 'Step 0 has no "workr"'],
+      [{ plan: 3 }, '"plan" must be a plan, { steps }, or the text of one, not 3.'],
+      [{ answer: 42 }, '"answer" must be a text, not 42.'],
+      [{ forkId: 3 }, '"forkId" must be a string of 1 to 512 characters'],
+      [{ chnge: {} }, 'option "chnge" does not exist. Did you mean "change"?'],
+      [{ runId: "other" }, '"runId" is "other", but the transcript is of run "']
+    ]
+    for (const [cut, words] of wrong) {
+      const all = { ...options, transcript, at: { round: 0, step: 1 }, ...cut }
+      const refused = await fork(all as never).then(String, String)
+      assert.include(refused, "OptionsError: fork: ")
+      assert.include(refused, words)
+    }
+    const conductor = Conductor.make({ ...options, pool: WorkerPool.makeUnsafe(options.pool) })
+    for (const of of [{ change: { workr: 1 } }, { chnge: {} }, { plan: { stps: [] } }, { answer: 42 }]) {
+      const all = { transcript, at: { round: 0, step: 1 }, ...of }
+      const { ending, error, rounds } = await Effect.runPromise(conductor.fork(all as never))
+      assert.deepStrictEqual([ending, error?._tag, rounds.length], ["failed", "OptionsError", 0])
+    }
+    assert.lengthOf(called, 0)
+    const names = { tests: () => true }
+    const change = { check: { by: "tests", onFailure: "next" } } as const
+    const known = await fork({ ...options, checks: names, transcript, at: { round: 0, step: 1 }, change })
+    assert.strictEqual(known.ending, "answered", known.detail)
   })
 
   it("keeps the items that do not follow from an item", async () => {

@@ -99,6 +99,22 @@ describe("a run that is resumed", () => {
     assert.strictEqual(answer, "It is paid.")
   })
 
+  it("is refused by name with unknown options or fields of results", async () => {
+    const { asked, own, transcript } = await suspendedRun()
+    asked.length = 0
+    const wrong: ReadonlyArray<readonly [object, string]> = [
+      [{ reslts: {} }, 'option "reslts" does not exist. Did you mean "results"?'],
+      [{ results: { "0.0.0.0": { approved: true, raeson: "" } } }, 'Did you mean "results["0.0.0.0"].reason"?'],
+      [{ results: { "0.0.0.0": { content: "", isErr: true } } }, 'Did you mean "results["0.0.0.0"].isError"?']
+    ]
+    for (const [more, words] of wrong) {
+      const refused = await resume({ ...own, transcript, results, ...more } as never).then(String, String)
+      assert.include(refused, "OptionsError: resume: ")
+      assert.include(refused, words)
+    }
+    assert.lengthOf(asked, 0)
+  })
+
   it("may be forked with another pool and policy", async () => {
     const { asked, own, transcript } = await suspendedRun()
     const { pool } = own

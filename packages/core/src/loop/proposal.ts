@@ -101,40 +101,12 @@ export const unknownIn = (proposal: unknown, keys: object): string | undefined =
   return unknown && describe(unknown)
 }
 
-/** Whether a value is a list of `{ round, step }`. */
-export const isEarlier = (earlier: unknown): boolean =>
-  Array.isArray(earlier) && earlier.every((one) => Number.isInteger(one?.round) && Number.isInteger(one?.step))
-
-/** Describes what is wrong with the check of a step. */
-const problemOfCheck = (check: unknown): string | undefined => {
-  const { by, onFailure } = (check ?? {}) as Partial<Workflow.StepCheck>
-  if (typeof by !== "string" && typeof by !== "number") return "needs { by, onFailure }"
-  const isKnown = onFailure === "revise" || onFailure === "next" || onFailure === "continue" || onFailure === "again"
-  return isKnown ? undefined : 'needs an onFailure of "revise", "next", "continue" or "again"'
-}
-
-/** Describes an invalid check or list of earlier steps, or returns `undefined`. */
-const problemOfStep = ({ check, earlier }: Workflow.Step, index: number): string | undefined => {
-  const wrong = check === undefined ? undefined : problemOfCheck(check)
-  if (wrong !== undefined) return `the check of step ${index} ${wrong}`
-  const isWrong = earlier !== undefined && !isEarlier(earlier)
-  return isWrong ? `the earlier of step ${index} is not a list of { round, step }` : undefined
-}
-
-const problemOfSteps = (steps: ReadonlyArray<Workflow.Step>): string | undefined => {
-  for (let index = 0; index < steps.length; index++) {
-    const problem = problemOfStep(steps[index]!, index)
-    if (problem !== undefined) return problem
-  }
-  return undefined
-}
-
 const problemOf = (proposal: Policy.Proposal | undefined, keys: object): string | undefined => {
   const { answer, steps } = proposal?.workflow ?? {}
   const unknown = unknownIn(proposal, keys)
   if (unknown !== undefined) return unknown
   if (!Array.isArray(steps)) return "it did not return a workflow. Return { steps: [...] }"
-  const wrong = Workflow.malformation(proposal!.workflow) ?? problemOfSteps(steps)
+  const wrong = Workflow.malformation(proposal!.workflow)
   if (wrong !== undefined) return wrong
   if (answer !== undefined && answer !== "majority") return `its answer is ${typeof answer}; omit it, or use "majority"`
   const { isLast, notes = [], probability = 1 } = proposal!

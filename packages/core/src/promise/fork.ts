@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Options from "../Options.ts"
 import type * as Conductor from "../run/Conductor.ts"
+import { toolNamesOf } from "../run/Equipment.ts"
 import { withJournaledRun } from "../run/journaled.ts"
 import { refusalOf } from "./options.ts"
 import { type ConductOptions, type ConductResult, conducted } from "./runs.ts"
@@ -14,21 +15,6 @@ import { type ConductOptions, type ConductResult, conducted } from "./runs.ts"
 export type ForkOptions<A = unknown> = Omit<ConductOptions<A>, "question" | "runId" | "resume"> &
   Conductor.Fork & { readonly forkId?: string | undefined }
 
-/** Validates the position of the step to fork at. `nested` leads into the run that was started by that step. */
-// Marked as pure, so that a bundle that does not use it leaves it out.
-const placeTable: Options.Table = /* @__PURE__ */ (() =>
-  Options.table(
-    {
-      round: Options.whole(0),
-      step: Options.whole(0),
-      item: Options.expects('the name of an item, such as "3"', (value) => typeof value === "string"),
-      get nested() {
-        return placeTable
-      }
-    } satisfies Options.ShapeOf<Conductor.Fork["at"]>,
-    { required: ["round", "step"] }
-  ))()
-
 /** Options that only `fork` has, for suggestions. */
 const ownOptions = {
   transcript: Options.anything,
@@ -36,7 +22,7 @@ const ownOptions = {
   answer: Options.anything,
   change: Options.anything,
   plan: Options.anything,
-  forkId: Options.anything
+  forkId: Options.runId
 } satisfies Options.Shape
 
 /**
@@ -78,14 +64,12 @@ export const fork = async <A = unknown>(given: ForkOptions<A>): Promise<ConductR
       detail: `Pass the "transcript" of the run, or its "runId" and "journal".`
     })
   }
-  if (typeof at !== "object" || at === null) {
-    throw new Options.OptionsError({ what: "fork", detail: `"at" must be the step to fork at, { round, step }.` })
-  }
-  Options.check("fork", { at }, { at: placeTable })
-  const from = transcript === undefined ? { runId: runId! } : { transcript }
+  const of = { runId, transcript, answer, at, change, plan } as Conductor.Fork
   const ids = options.pool.map(({ id }) => id)
   const cut = await Effect.runPromise(
-    withJournaledRun(({ forked }) => forked({ ...from, answer, at, change, plan }, ids, forkId, options.journal))
+    withJournaledRun(({ forked, forkingOf }) =>
+      forked(of, forkingOf(ids, options, toolNamesOf(options, {})), forkId, options.journal)
+    )
   )
   const resume = { transcript: cut.transcript, results: {}, isFork: true } as const
   const seed = options.seed ?? cut.seed

@@ -32,7 +32,7 @@ import type { WorkerPool } from "../task/WorkerPool.ts"
 import type { SpanRecorder } from "../telemetry/Telemetry.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import type * as Budget from "./Budget.ts"
-import type { Approve, ApprovePlan } from "./Equipment.ts"
+import { type Approve, type ApprovePlan, toolNamesOf } from "./Equipment.ts"
 import type { Cut } from "./Fork.ts"
 import { withJournaledRun } from "./journaled.ts"
 import type { RunSettings } from "./RunSettings.ts"
@@ -356,7 +356,9 @@ export const ofChecked = (options: Options): Conductor["Service"] => {
   const fork = <A>(of: Fork, runOptions: RunOptions<A> = {}): Effect.Effect<RunResult<A>> => {
     const runId = runOptions.runId ?? crypto.randomUUID()
     const ids = (runOptions.pool ?? options.pool).workers.map(({ id }) => id)
-    const cut = withJournaledRun(({ forked }) => forked(of, ids, runId, runOptions.journal))
+    const cut = withJournaledRun(({ forked, forkingOf }) =>
+      forked(of, forkingOf(ids, options, toolNamesOf(options, runOptions)), runId, runOptions.journal)
+    )
     return Effect.matchEffect(cut, {
       onSuccess: ({ seed, transcript }) => {
         const withSeed = seed === undefined || options.seed !== undefined ? options : { ...options, seed }

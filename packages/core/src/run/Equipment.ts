@@ -91,7 +91,7 @@ export const equipmentOf = (
 
 /** Returns the names of the run's tools. */
 export const toolNamesOf = (
-  { toolAccess, tools: own = [] }: Options,
+  { toolAccess, tools: own = [] }: Pick<Options, "toolAccess" | "tools">,
   { tools = own }: Pick<RunOptions, "tools">
 ): ReadonlyArray<string> => (toolAccess === "none" ? [] : tools.map(({ name }) => name))
 

@@ -25,7 +25,15 @@ import type { Policy, Revising, Revision } from "../policy/Policy.ts"
 import * as Policies from "../policy/Policy.ts"
 import { noUsage } from "../task/Usage.ts"
 import { axesOf, listOf, sharedItem, waitsFor } from "../workflow/program.ts"
-import { byOrdinals, type Step, type StepInput, type Workflow, type WorkflowInput } from "../workflow/Workflow.ts"
+import {
+  byOrdinals,
+  check,
+  type Rules,
+  type Step,
+  type StepInput,
+  type Workflow,
+  type WorkflowInput
+} from "../workflow/Workflow.ts"
 import { read, write } from "../workflow/WorkflowText.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -48,6 +56,37 @@ export interface Cut {
    */
   readonly plan?: WorkflowInput | string | undefined
 }
+
+/**
+ * The run that a fork starts, as far as its plan depends on it: the ids of its workers, and the names in its options,
+ * which default to those in the recorded plans.
+ */
+export interface Forking extends Pick<Rules, "checks" | "shapes" | "tools" | "maxItems"> {
+  readonly ids: ReadonlyArray<string>
+}
+
+/** Returns what a fork's plan may use, from the options of the run that it starts. */
+export const forkingOf = (
+  ids: ReadonlyArray<string>,
+  {
+    checks,
+    maxItems,
+    policy,
+    shapes
+  }: {
+    readonly checks?: object | undefined
+    readonly shapes?: object | undefined
+    readonly maxItems?: number | undefined
+    readonly policy?: Pick<Policy, "checks"> | undefined
+  },
+  tools: ReadonlyArray<string>
+): Forking => ({
+  ids,
+  checks: Object.keys({ ...checks, ...policy?.checks }),
+  shapes: Object.keys(shapes ?? {}),
+  tools,
+  maxItems
+})
 
 // -------------------------------------------------------------------------------------------------------------------
 // Records that cost nothing
@@ -139,20 +178,26 @@ const without = (record: StepRecord, of: string): StepRecord => {
 
 const wrong = (detail: string) => Result.fail(new OptionsError({ what: "fork", detail }))
 
-/** Parses a plan from text. Accepts workers that are in the pool but were not part of the recorded run. */
-const planIn = (
-  text: string,
-  transcript: Transcript,
-  round: number,
-  ids: ReadonlyArray<string>
-): Result.Result<WorkflowInput, OptionsError> => {
+/** Returns the rules for a fork's plan. Accepts workers that are in the pool but were not part of the recorded run. */
+const rulesOf = (transcript: Transcript, round: number, { ids, ...names }: Forking): Rules => {
   const rules = planRules(transcript, round)
-  const poolSize = Math.max(rules.poolSize, ids.length)
-  return Result.mapBoth(read(text, { ...rules, poolSize, mode: "strict", how: true }), {
-    onFailure: ({ message }) => new OptionsError({ what: "fork", detail: message }),
+  return {
+    ...rules,
+    ...names,
+    tools: [...(rules.tools ?? []), ...(names.tools ?? [])],
+    judges: ids.length,
+    poolSize: Math.max(rules.poolSize, ids.length)
+  }
+}
+
+const refused = ({ message }: { readonly message: string }) => new OptionsError({ what: "fork", detail: message })
+
+/** Parses a plan from text. */
+const planIn = (text: string, rules: Rules): Result.Result<WorkflowInput, OptionsError> =>
+  Result.mapBoth(read(text, { ...rules, mode: "strict", how: true }), {
+    onFailure: refused,
     onSuccess: ({ workflow }) => workflow
   })
-}
 
 const replacedNote = "A fork replaced the plan."
 
@@ -165,25 +210,29 @@ const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 const isSameStep = (one: Step | undefined, other: Step | undefined): boolean =>
   one !== undefined && other !== undefined && Equal.equals(plain(one), plain(other))
 
-/** Returns the round's workflow with the replacement plan and the step overrides applied. */
+/** Returns the round's workflow with the replacement plan and the step overrides applied, if a run accepts it. */
 const changed = (
   transcript: Transcript,
   workflow: Workflow,
   { at, change, plan }: Cut,
-  ids: ReadonlyArray<string>
+  forking: Forking
 ): Result.Result<Workflow, OptionsError> =>
   Result.gen(function* () {
+    const rules = rulesOf(transcript, at.round, forking)
     const byIndex = (input: WorkflowInput) =>
-      Result.mapError(byOrdinals(input, ids), (detail) => new OptionsError({ what: "fork", detail }))
+      Result.flatMap(
+        Result.mapError(byOrdinals(input, forking.ids), (detail) => new OptionsError({ what: "fork", detail })),
+        (whole) => Result.mapError(check(whole, rules), refused)
+      )
     let whole = workflow
     if (typeof plan === "string") {
-      const { steps } = yield* byIndex(yield* planIn(plan, transcript, at.round, ids))
+      const { steps } = yield* byIndex(yield* planIn(plan, rules))
       const recorded = workflow.steps
       const same = (step: Step, index: number) =>
         recorded[index] !== undefined && textOf(recorded[index]) === textOf(step) ? recorded[index] : step
       whole = { ...workflow, steps: steps.map(same) }
     } else if (plan !== undefined) whole = yield* byIndex(plan)
-    if (change === undefined) return whole
+    if (change === undefined) return yield* byIndex(whole)
     const steps = whole.steps.map((step, index) => (index === at.step ? { ...step, ...change } : step))
     return yield* byIndex({ ...whole, steps })
   })
@@ -201,10 +250,11 @@ const existing = ({ rounds }: Transcript, { round }: Cut["at"]): string => {
 const cutAt = (
   transcript: Transcript,
   of: Cut,
-  ids: ReadonlyArray<string>,
+  forking: Forking,
   runId: string
 ): Result.Result<Transcript, OptionsError> => {
   const { answer, at } = of
+  const { ids } = forking
   const round = transcript.rounds[at.round]
   const record = round?.steps[at.step]
   if (round?.workflow === undefined || record === undefined)
@@ -221,7 +271,7 @@ const cutAt = (
     return wrong(
       `The answer replaces the call in step ${at.round}.${at.step}, so a different worker or subtask has no effect. Pass an answer or changes to the step, but not both.`
     )
-  const workflow = isWhole ? changed(transcript, recorded, of, ids) : Result.succeed(recorded)
+  const workflow = isWhole ? changed(transcript, recorded, of, forking) : Result.succeed(recorded)
   if (Result.isFailure(workflow)) return Result.fail(workflow.failure)
   const planned = workflow.success.steps
   if (planned[at.step] === undefined && (answer !== undefined || Object.keys(of.change ?? {}).length > 0))
@@ -232,7 +282,7 @@ const cutAt = (
     at.item,
     [...planned.keys()].filter((index) => index !== at.step && !isSameStep(planned[index], recorded.steps[index]))
   )
-  const given = isWhole ? answered(of, planned[at.step], ids) : within(item ?? record, of, ids, runId)
+  const given = isWhole ? answered(of, planned[at.step], ids) : within(item ?? record, of, forking, runId)
   if (Result.isFailure(given)) return Result.fail(given.failure)
   const { steps: free } = freeRound(round, runId)
   const steps = planned.map(({ worker }, index) => {
@@ -289,7 +339,7 @@ const answered = (
 const within = (
   { nested }: StepRecord,
   { at, ...of }: Cut,
-  ids: ReadonlyArray<string>,
+  forking: Forking,
   parent: string
 ): Result.Result<Replaced, OptionsError> => {
   if (nested === undefined) {
@@ -298,7 +348,7 @@ const within = (
   }
   const runId = `${parent}/${at.round}.${placeOf(at.step, at.item)}`
   return Result.map(
-    cutAt(nested, { ...of, at: at.nested! }, ids, runId),
+    cutAt(nested, { ...of, at: at.nested! }, forking, runId),
     (cut): Replaced =>
       (record) => ({
         ...waiting(record.step, record.worker),
@@ -312,12 +362,12 @@ const within = (
 export const cut = (
   transcript: Transcript,
   of: Cut,
-  ids: ReadonlyArray<string>,
+  forking: Forking,
   runId: string
 ): Result.Result<Transcript, OptionsError> => {
   const { parent: _, ...whole } = transcript
   const forkOf: ForkOf = defined({ runId: transcript.runId, ...of.at }) as ForkOf
-  return Result.map(cutAt(whole, of, ids, runId), (run) => ({ ...run, forkOf }))
+  return Result.map(cutAt(whole, of, forking, runId), (run) => ({ ...run, forkOf }))
 }
 
 // -------------------------------------------------------------------------------------------------------------------

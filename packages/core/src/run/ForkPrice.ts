@@ -39,7 +39,7 @@ export const of = (
   fork: Cut,
   setting: Omit<Price.Setting, "task" | "kept">
 ): Result.Result<Price.Price, OptionsError> =>
-  Result.map(cut(transcript, fork, Price.idsOf(setting), transcript.runId), ({ rounds, task }) => {
+  Result.map(cut(transcript, fork, { ids: Price.idsOf(setting) }, transcript.runId), ({ rounds, task }) => {
     const { steps, workflow } = rounds[fork.at.round]!
     const kept = steps.flatMap(({ state, step }) => (isEnded.has(state) ? step : []))
     return Price.of(workflow!, { ...setting, task, kept: new Set(kept) })

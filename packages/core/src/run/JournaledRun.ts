@@ -8,12 +8,12 @@ import { withItems } from "../events/items.ts"
 import type { Listener, RunEvent } from "../events/RunEvent.ts"
 import { failuresOf } from "../events/StepFailure.ts"
 import { fromEvents, pendingCalls, type Transcript } from "../events/Transcript.ts"
-import { isRecord } from "../Fields.ts"
+import { isObject, isRecord } from "../Fields.ts"
 import * as Journal from "../journal/Journal.ts"
 import { respondable } from "../journal/RecordedRun.ts"
 import type { State } from "../loop/round.ts"
 import { onDemand } from "../OnDemand.ts"
-import { kindOf, OptionsError } from "../Options.ts"
+import * as Options from "../Options.ts"
 import type { Task } from "../task/Task.ts"
 import { noSpend } from "../task/Usage.ts"
 import type { Fork, Past, Resumption, RunResult } from "./Conductor.ts"
@@ -23,7 +23,7 @@ import { checkResults } from "./Results.ts"
 import { unusable, wrongId } from "./UnusableRun.ts"
 
 export { recordedOf } from "../journal/RecordedRun.ts"
-export { policyOf as forkPolicyOf, recordedIn as forkedPlans } from "./Fork.ts"
+export { forkingOf, policyOf as forkPolicyOf, recordedIn as forkedPlans } from "./Fork.ts"
 
 /** The outcome of starting a run with a journal. */
 export type Begun =
@@ -123,7 +123,7 @@ const refusalBy = (
   { results, runId, task }: Started,
   events: ReadonlyArray<RunEvent>,
   transcript: Transcript | undefined
-): Journal.JournalMismatch | OptionsError | undefined =>
+): Journal.JournalMismatch | Options.OptionsError | undefined =>
   isOther(task, runId, events)
     ? new Journal.JournalMismatch({ run: runId, call: runId, detail: Journal.otherQuestion })
     : transcript && refusalOf(transcript, results)
@@ -204,14 +204,14 @@ export const begin: (journal: Journal.Journal, run: Started) => Effect.Effect<Be
 const withWire = onDemand(() => import("../events/Wire.ts"))
 
 /** Reads a transcript that a caller passed. An object may be one that the caller parsed, so it is read as its JSON. */
-const read = (what: string, given: unknown): Effect.Effect<Transcript, OptionsError> =>
+const read = (what: string, given: unknown): Effect.Effect<Transcript, Options.OptionsError> =>
   withWire(({ decodeTranscript }) => {
-    const refuse = (detail: string) => Effect.fail(new OptionsError({ what, detail }))
+    const refuse = (detail: string) => Effect.fail(new Options.OptionsError({ what, detail }))
     const remedy = "Pass the transcript of a result, or its JSON text."
     if (isRecord(given) && "transcript" in given)
       return refuse('"transcript" is the result of a run. Pass its transcript: result.transcript.')
     if (typeof given !== "string" && !(isRecord(given) && "rounds" in given))
-      return refuse(`"transcript" must be a transcript, not ${kindOf(given)}. ${remedy}`)
+      return refuse(`"transcript" must be a transcript, not ${Options.kindOf(given)}. ${remedy}`)
     const text = typeof given === "string" ? given : JSON.stringify(given)
     return Effect.catch(Effect.fromResult(decodeTranscript(text)), ({ message }) => refuse(`${message} ${remedy}`))
   })
@@ -227,13 +227,21 @@ export interface Resumed {
   readonly begun: { readonly seed: number | undefined } | undefined
 }
 
+const resumptionTable = Options.table({
+  runId: Options.anything,
+  transcript: Options.anything,
+  results: Options.anything
+} satisfies Options.ShapeOf<Resumption>)
+
 /** Loads the recorded state of a run to resume. */
 export const resumed = Effect.fnUntraced(function* (
-  { results = {}, runId, transcript: given }: Resumption,
+  resumption: Resumption,
   ownJournal: Journal.Journal | undefined,
   what = "resume"
-): Effect.fn.Return<Resumed, Journal.JournalError | OptionsError> {
-  yield* Effect.try({ try: () => checkResults(results), catch: (error) => error as OptionsError })
+): Effect.fn.Return<Resumed, Journal.JournalError | Options.OptionsError> {
+  yield* Options.checked(what, resumption, resumptionTable)
+  const { results = {}, runId, transcript: given } = resumption
+  yield* Effect.try({ try: () => checkResults(results), catch: (error) => error as Options.OptionsError })
   if (given !== undefined) {
     const transcript = yield* read(what, given)
     const { runId, seed } = transcript
@@ -254,20 +262,55 @@ export const resumed = Effect.fnUntraced(function* (
   return { runId, past: { transcript: known, results }, begun: { seed } }
 })
 
+/** Validates the position of the step to fork at. `nested` leads into the run that was started by that step. */
+const placeTable: Options.Table = Options.table(
+  {
+    round: Options.whole(0),
+    step: Options.whole(0),
+    item: Options.expects('the name of an item, such as "3"', (value) => typeof value === "string"),
+    get nested() {
+      return placeTable
+    }
+  } satisfies Options.ShapeOf<Fork["at"]>,
+  { required: ["round", "step"] }
+)
+
+const forkTable = Options.table(
+  {
+    runId: Options.anything,
+    transcript: Options.anything,
+    at: placeTable,
+    answer: Options.text,
+    change: Options.expects("an object with the fields of a step to change", isRecord),
+    plan: Options.expects(
+      "a plan, { steps }, or the text of one",
+      (value) => typeof value === "string" || isRecord(value)
+    )
+  } satisfies Options.ShapeOf<Fork>,
+  { required: ["at"] }
+)
+
 /** Loads the original run of a fork, and truncates its transcript. */
 export const forked = Effect.fnUntraced(function* (
-  { runId, transcript, ...cut }: Fork,
-  ids: ReadonlyArray<string>,
+  fork: Fork,
+  forking: Cuts.Forking,
   newId: string,
   given: Journal.Journal | undefined
 ): Effect.fn.Return<
   { readonly transcript: Transcript; readonly seed: number | undefined },
-  Journal.JournalError | OptionsError
+  Journal.JournalError | Options.OptionsError
 > {
+  const refuse = (detail: string) => new Options.OptionsError({ what: "fork", detail })
+  const { at, runId, transcript, ...cut } = fork
+  if (!isObject(at)) return yield* refuse(`"at" must be the step to fork at, { round, step }.`)
+  yield* Options.checked("fork", fork, forkTable)
   const { begun, past } = yield* resumed(transcript === undefined ? { runId: runId! } : { transcript }, given, "fork")
-  if (past.transcript.runId === newId)
-    return yield* new OptionsError({ what: "fork", detail: `The fork needs a new run id, not "${newId}".` })
-  return { transcript: yield* Effect.fromResult(Cuts.cut(past.transcript, cut, ids, newId)), seed: begun?.seed }
+  const id = past.transcript.runId
+  if (runId !== undefined && runId !== id)
+    return yield* refuse(`"runId" is "${runId}", but the transcript is of run "${id}". Pass one of them.`)
+  if (id === newId) return yield* refuse(`The fork needs a new run id, not "${newId}".`)
+  const whole = yield* Effect.fromResult(Cuts.cut(past.transcript, { at, ...cut }, forking, newId))
+  return { transcript: whole, seed: begun?.seed }
 })
 
 /** Stops a resumed run because it differs from its journal, or from its transcript if there is no journal. */
@@ -324,14 +367,14 @@ export const toolNamesIn = ({ rounds }: Transcript): ReadonlyArray<string> =>
 /**
  * Fails if a result is given for an unknown call, or differs from a result that another caller has already provided.
  */
-const knownTo = (transcript: Transcript, results: Past["results"]): Effect.Effect<void, OptionsError> => {
+const knownTo = (transcript: Transcript, results: Past["results"]): Effect.Effect<void, Options.OptionsError> => {
   const error = refusalOf(transcript, results)
   return error === undefined ? Effect.void : Effect.fail(error)
 }
 
-const refusalOf = (transcript: Transcript, results: Past["results"]): OptionsError | undefined => {
+const refusalOf = (transcript: Transcript, results: Past["results"]): Options.OptionsError | undefined => {
   const calls = new Map(Array.from(respondable(transcript), (call) => [call.id, call]))
-  const refuse = (detail: string) => new OptionsError({ what: "resume", detail })
+  const refuse = (detail: string) => new Options.OptionsError({ what: "resume", detail })
   for (const [id, given] of Object.entries(results)) {
     const call = calls.get(id)
     if (call === undefined) {

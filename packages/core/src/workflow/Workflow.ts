@@ -252,12 +252,28 @@ const kindOf = (value: unknown): string => {
 }
 
 /**
+ * Whether a value is a list of `{ round, step }`.
+ *
+ * @internal
+ */
+export const isEarlier = (earlier: unknown): boolean =>
+  Array.isArray(earlier) && earlier.every((one) => Number.isInteger(one?.round) && Number.isInteger(one?.step))
+
+/** Describes what is wrong with the check of a step. */
+const problemOfCheck = (check: unknown): string | undefined => {
+  const { by, onFailure } = (check ?? {}) as Partial<StepCheck>
+  if (typeof by !== "string" && typeof by !== "number") return "needs { by, onFailure }"
+  const isKnown = onFailure === "revise" || onFailure === "next" || onFailure === "continue" || onFailure === "again"
+  return isKnown ? undefined : 'needs an onFailure of "revise", "next", "continue" or "again"'
+}
+
+/**
  * Describes the invalid fields of a step, or returns `undefined`. Worker ids have already been replaced with indices.
  */
 const wrongFields = (step: Partial<Step> | null | undefined, index: number): string | undefined => {
   if (typeof step !== "object" || step === null)
     return `step ${index} is ${kindOf(step)}, not { worker, subtask, access }`
-  const { access, subtask, worker } = step
+  const { access, check, earlier, subtask, worker } = step
   const wrong: Array<string> = []
   if (typeof worker !== "number" || Number.isNaN(worker)) {
     wrong.push(`worker is ${kindOf(worker)}, not an id or a number`)
@@ -266,7 +282,11 @@ const wrongFields = (step: Partial<Step> | null | undefined, index: number): str
   if (access !== "all" && !Array.isArray(access)) {
     wrong.push(`access is ${kindOf(access)}, not "all" or a list of steps`)
   }
-  return wrong.length === 0 ? undefined : `in step ${index}, ${wrong.join("; ")}`
+  if (wrong.length > 0) return `in step ${index}, ${wrong.join("; ")}`
+  const wrongCheck = check === undefined ? undefined : problemOfCheck(check)
+  if (wrongCheck !== undefined) return `the check of step ${index} ${wrongCheck}`
+  const isWrong = earlier !== undefined && !isEarlier(earlier)
+  return isWrong ? `the earlier of step ${index} is not a list of { round, step }` : undefined
 }
 
 /**

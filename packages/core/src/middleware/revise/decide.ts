@@ -8,7 +8,6 @@ import {
   checkedProposal,
   completionsOf,
   held,
-  isEarlier,
   objections,
   policyContextOf,
   previousOf,
@@ -24,7 +23,7 @@ import * as Policy from "../../policy/Policy.ts"
 import * as Seed from "../../Seed.ts"
 import type { KeysOf } from "../../workflow/keys.ts"
 import type { PastRound } from "../../workflow/StepMessages.ts"
-import type * as Workflow from "../../workflow/Workflow.ts"
+import * as Workflow from "../../workflow/Workflow.ts"
 
 /** A round in which answers failed their checks. */
 export interface Revising extends RoundAsk {
@@ -64,7 +63,7 @@ const revisionOf = (
     if (type === "go-on") return Effect.succeed(given)
     if (type === "stop") {
       const { answer } = given as Extract<Policy.Revision, { readonly type: "stop" }>
-      return isEarlier([answer])
+      return Workflow.isEarlier([answer])
         ? Effect.succeed(given)
         : problem("it stops the run, but does not name the { round, step } with the answer")
     }
