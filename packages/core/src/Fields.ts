@@ -10,10 +10,10 @@ export type Defined<A> = A extends unknown
     }
   : never
 
-/** Whether a value is an object, also an array. */
+/** Whether a value is an object, including an array. */
 export const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 
-/** Whether a value is an object but no array, so that its fields can be read. */
+/** Whether a value is an object but not an array, so that its fields can be read. */
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   isObject(value) && !Array.isArray(value)
 

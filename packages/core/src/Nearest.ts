@@ -65,7 +65,7 @@ const isAbbreviation = (short: string, long: string): boolean => {
 }
 
 /**
- * Returns the known word closest to a misspelt one, or `undefined` if none is close enough. Ignores case, hyphens and
+ * Returns the known word closest to a misspelled one, or `undefined` if none is close enough. Ignores case, hyphens and
  * underscores.
  *
  * **Example**

@@ -111,8 +111,9 @@ const calls = (
  * **Details**
  *
  * Its id is `anthropic:<model>`. `reasoning` is converted to the form that the model supports: an effort with adaptive
- * thinking since Claude 4.6, a thinking budget in tokens before. An unsupported setting fails with an `InvalidRequest`
- * that names it: a seed for all models, a temperature for most models since 4.7, and turning thinking off for some.
+ * thinking for Claude 4.6 and later, and a thinking budget in tokens for earlier models. An unsupported setting fails
+ * with an `InvalidRequest` that names it: a seed for all models, a temperature for most models since 4.7, and turning
+ * thinking off for some.
  *
  * **Gotchas**
  *

@@ -70,7 +70,7 @@ export interface Choice {
 }
 
 /**
- * Returns the list price of a model, also by its dated name; `undefined` if it is unknown.
+ * Returns the list price of a model, which may have a dated name; `undefined` if the price is unknown.
  *
  * **Example**
  *

@@ -23,8 +23,8 @@ const table = ProviderOptions.table(googleShape)
  *
  * **Details**
  *
- * Its id is `google:<model>`. An effort is converted to a thinking level since Gemini 3, and to Google's equivalent
- * budget for earlier models. A setting that the model does not support (an effort, a budget out of range, turning
+ * Its id is `google:<model>`. For Gemini 3 and later, an effort is converted to a thinking level; for earlier models,
+ * to Google's equivalent budget. A setting that the model does not support (an effort, a budget out of range, turning
  * thinking off) fails with an `InvalidRequest` that names it. If reasoning is set, thoughts are emitted as reasoning
  * parts.
  *

@@ -110,7 +110,7 @@ export const families: ReadonlyArray<Family> = [
   }
 ]
 
-/** Whether a model belongs to a family: `gpt-5-2025-08-07` belongs to `gpt-5`, `gpt-5.1` does not. */
+/** Whether a model belongs to a family: `gpt-5-2025-08-07` belongs to `gpt-5`, but `gpt-5.1` does not. */
 export const isOf = (model: string, prefix: string): boolean => model === prefix || model.startsWith(`${prefix}-`)
 
 const familyOf = (model: string): Family | undefined =>

@@ -23,7 +23,7 @@ export interface Caller {
    * their body is read.
    */
   readonly accounts?: ReadonlyArray<Budget.Ledger> | undefined
-  /** Called after each request with the number of tokens used and a timestamp in milliseconds since 1970. */
+  /** Called after each request with the number of tokens used and the time, in milliseconds since the Unix epoch. */
   readonly onUsed?: ((tokens: number, at: number) => void) | undefined
 }
 
@@ -34,8 +34,8 @@ export type Authenticate = (headers: Headers) => Effect.Effect<Caller, ApiError>
 export const isThisMachine = (host: string): boolean => Loopback.isLoopback(host.includes(":") ? `[${host}]` : host)
 
 /**
- * Returns an authenticator that accepts requests from programs on this machine without a key. All of them share one
- * caller.
+ * Returns an authenticator that accepts requests from programs on this machine without a key, and treats all of them as
+ * the same caller.
  *
  * **Details**
  *

@@ -11,8 +11,8 @@ import { ApiError, invalid } from "./wire/ApiError.ts"
 export const values = ["full", "none"] as const
 
 /**
- * `"full"` stores content where other options enable it. `"none"` keeps content in memory only and leaves it out of
- * logs, spans and run pages. Spans of requests still have the path, the client's address and its `User-Agent`.
+ * `"full"` stores content if other options enable it. `"none"` keeps content in memory only and leaves it out of logs,
+ * spans and run pages. Request spans still contain the path, the client's address and its `User-Agent`.
  */
 export type ContentSetting = (typeof values)[number]
 
@@ -38,7 +38,7 @@ export const refused = (what: string): ApiError =>
 /** Matches all names of query parameters. */
 const everyName = [/^/]
 
-/** Runs an effect whose spans include no values of a URL's query, which may be personal, if `content` is `"none"`. */
+/** Runs an effect. If `content` is `"none"`, its spans omit the values in the URL's query, which may be personal. */
 export const traced = <A, E, R>(
   content: ContentSetting | undefined,
   effect: Effect.Effect<A, E, R>

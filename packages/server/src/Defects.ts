@@ -7,7 +7,7 @@ import * as Cause from "effect/Cause"
 /** The component in which a defect occurred. */
 export type Part = "request" | "run" | "response" | "store" | "socket" | "log"
 
-/** The request that triggered a defect, as far as it could be determined. */
+/** The request that triggered a defect, as far as it is known. */
 export interface About {
   /** The request id that the client received in `x-request-id`. */
   readonly id?: string | undefined

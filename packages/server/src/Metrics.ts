@@ -64,7 +64,7 @@ const closedText = (closed: ReadonlyArray<Resilience.ClosedProvider>): string =>
 }
 
 /**
- * Creates metrics with all counters at zero. Unknown models are counted as `other`, since clients can send any name.
+ * Creates metrics with all counters at zero. Unknown models are counted as `other`, because clients can send any name.
  */
 export const make = (modelOf: (asked: string) => string | undefined): Metrics => {
   const context = Context.make(Metric.MetricRegistry, new Map())

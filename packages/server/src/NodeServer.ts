@@ -15,7 +15,7 @@ import * as Upgrades from "./http/Upgrades.ts"
 import * as Server from "./Server.ts"
 import * as Limits from "./wire/Limits.ts"
 
-/** Server options, plus the address to listen on. */
+/** Server options and the address to listen on. */
 export interface Options extends Server.Options {
   /** TCP port. 0 selects a free port. Default: 8080. */
   readonly port?: number | undefined

@@ -14,8 +14,8 @@ export interface Offer {
   readonly models: Models.Options
   readonly turns: Turn.Options
   /**
-   * Resolves a requested model name, ignoring worker exclusions after it. Returns `undefined` if there is no such
-   * model.
+   * Resolves a requested model name, ignoring any worker exclusions that follow it. Returns `undefined` if the model
+   * does not exist.
    */
   readonly modelOf: (asked: string) => string | undefined
   /** Runs an effect and counts it as a user of this offer, so that `retire` waits for it. */

@@ -34,7 +34,7 @@ export interface Entry {
   readonly costUsd: number
 }
 
-/** Called with an entry for each completed request. Should return quickly, because it runs synchronously. */
+/** Called synchronously with an entry for each completed request, so it should return quickly. */
 export type Log = (entry: Entry) => void
 
 /**

@@ -87,7 +87,7 @@ export interface Options extends Replaceable {
   readonly journal?: Journal.Journal | undefined
   /** Reports whether dependencies such as a database are available, for `/health/ready`. Defaults to always ready. */
   readonly isReady?: Effect.Effect<boolean> | undefined
-  /** Stores responses for later retrieval and continuation. Defaults to up to 64 MiB in memory. */
+  /** Stores responses for later retrieval and continuation. Default: in memory, up to 64 MiB. */
   readonly responses?: Archive | undefined
   /**
    * Shares background responses with other servers, so that any server can stream or cancel them and take over those of

@@ -51,7 +51,7 @@ export interface Sample {
   readonly reason: "stop" | "length"
 }
 
-/** Snapshot of the weights, used for sampling. Later optimizer steps do not change it. */
+/** A snapshot of the weights, used for sampling. Later optimizer steps do not change it. */
 export interface Sampler {
   /** Number of optimizer steps that produced these weights. Recorded in each rollout. */
   readonly version: number
@@ -193,7 +193,8 @@ export interface Engine {
   readonly model: string
   readonly capabilities: Capabilities
   /**
-   * Engine prices. If set, engine tokens count towards the run's cost and its cost limit. Omitted for local engines.
+   * Prices of the engine. If set, the engine's tokens count towards the run's cost and its cost limit. Omitted for
+   * local engines.
    */
   readonly pricing?: EnginePricing | undefined
   readonly tokenizer: Tokenizer
@@ -235,7 +236,7 @@ export type EngineErrorReason =
    * The request is not supported or malformed, for example an unknown loss, arrays of different lengths, or no tokens.
    */
   | { readonly _tag: "InvalidRequest"; readonly detail: string }
-  /** The request exceeds the context length or the available memory. */
+  /** The request exceeds the model's context length or the available memory. */
   | { readonly _tag: "TooLarge"; readonly detail: string }
   /** The API key was rejected. */
   | { readonly _tag: "Authentication"; readonly detail: string }

@@ -76,7 +76,8 @@ export interface Estimate {
   /** Total duration in seconds. Omitted if the speed of the engine or of the workers is unknown. */
   readonly seconds?: Range.Range | undefined
   /**
-   * Time spent on worker calls in seconds; many calls run concurrently. Omitted if the speed of the workers is unknown.
+   * Total time of all worker calls in seconds. Calls run concurrently, so this can exceed the run's duration. Omitted
+   * if the speed of the workers is unknown.
    */
   readonly workerSeconds?: Range.Range | undefined
   /** Share of simulations that reached the cost limit. */
@@ -106,7 +107,7 @@ const speedTable = Tables.table(
 /**
  * Measures the speed of an engine that costs nothing. It samples a group of completions and computes a gradient, each
  * twice, and times only the second pass because engines may compile during the first. No optimizer step is taken, but
- * the gradient stays in the engine, so pass an engine that is discarded afterwards.
+ * the gradient remains in the engine, so pass an engine that you discard afterwards.
  */
 export const measureSpeed = (
   engine: Engine,

@@ -1,7 +1,7 @@
 /** Checks training metrics for phases that had no training signal, and reports the reason. */
 import type { GrpoMetrics, Metrics } from "./Metrics.ts"
 
-/** Reinforcement learning phase in which no group of rollouts had a training signal. */
+/** A reinforcement learning phase in which no group of rollouts had a training signal. */
 export interface Unlearned {
   readonly phase: string
   /** Human-readable reason. */

@@ -80,8 +80,8 @@ export const of = (loss: Loss, datum: Datum, logProbs_T: PerToken, entropies_T: 
 }
 
 /**
- * Returns why a datum is invalid for a loss (or for a forward pass without a loss), given the vocabulary size, or
- * `undefined` if it is valid.
+ * Returns the reason why a datum is invalid for a loss (or for a forward pass without one), given the vocabulary size,
+ * or `undefined` if it is valid.
  *
  * **Example**
  *

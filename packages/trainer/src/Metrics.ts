@@ -20,7 +20,7 @@ interface Base {
   readonly gradientNorm?: number | undefined
   /** Loss summed over all optimizer steps of the iteration. */
   readonly loss?: number | undefined
-  /** Number of completion tokens trained on, and of tokens in their prompts. */
+  /** Number of completion tokens that were trained on, and number of tokens in their prompts. */
   readonly tokens: { readonly completion: number; readonly prompt: number }
   /** Cost of the run up to this iteration, in USD, excluding work that was repeated after a crash. */
   readonly costUsd: number

@@ -28,7 +28,7 @@ export const lossOf = ({ entropy, loss }: Pick<ObjectiveConfig, "loss" | "entrop
   loss.type === "importanceSampling" || entropy === 0 ? loss : { ...loss, entropy }
 
 /**
- * Returns why an engine cannot minimize the objective, or `undefined` if it can.
+ * Returns the reason why an engine cannot minimize the objective, or `undefined` if it can.
  *
  * **Example**
  *

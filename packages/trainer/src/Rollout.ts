@@ -58,7 +58,9 @@ export interface Rollout {
   readonly rounds: ReadonlyArray<Round>
   /** Why the rollout was dropped. Set only for failures that the policy did not cause. */
   readonly dropped?: string | undefined
-  /** Worker and type of the failure that the rollout was lost to, for example `openai:gpt-5: Overloaded`. */
+  /**
+   * The worker and the type of failure because of which the rollout was lost, for example `openai:gpt-5: Overloaded`.
+   */
   readonly lostTo?: string | undefined
   /** Cost of earlier attempts that were lost, in USD. */
   readonly abandonedCostUsd: number

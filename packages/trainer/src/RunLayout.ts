@@ -58,7 +58,7 @@ export interface TrainerState {
   readonly position: number
   /** Engine state at the start of the phase. Set only if the objective needs a reference. */
   readonly reference?: Saved | undefined
-  /** USD spent on these iterations, excluding lost work. */
+  /** USD spent on the completed iterations, excluding lost work. */
   readonly costUsd: number
   readonly best?: Best | undefined
   /** SHA-256 of each file required to resume from this checkpoint, keyed by path relative to the run folder. */

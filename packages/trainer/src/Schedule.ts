@@ -10,8 +10,8 @@ const warmUpSteps = (schedule: ScheduleConfig, steps: number) => Math.ceil(sched
  * **Details**
  *
  * `step` counts from 0. During warm-up, the factor rises linearly and reaches 1 at the last warm-up step. It then stays
- * constant, or follows half a cosine from 1 down to `finalRatio`. The cosine would end one step after the last, because
- * a step with a learning rate of 0 would be wasted.
+ * constant, or decreases from 1 to `finalRatio` along half a cosine. The cosine ends one step after the last step,
+ * because a step with a learning rate of 0 would be wasted.
  *
  * **Example**
  *

@@ -36,7 +36,7 @@ import type { Ending, Listener } from "./TrainingEvent.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Inputs for a held-out evaluation. */
+/** The inputs of a held-out evaluation. */
 export interface EvaluationContext {
   /** Number of completed iterations. */
   readonly iteration: number

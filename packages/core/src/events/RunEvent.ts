@@ -65,7 +65,7 @@ export interface ForkOf {
 
 /**
  * The origin of an answer for which no worker was called: the caller supplied it, it was recorded in the run that was
- * forked, or a nested run gave it, whose own record has the costs.
+ * forked, or it is the answer of a nested run, whose own record contains the costs.
  */
 export type AnswerOrigin = "caller" | "forked-run" | "nested-run"
 
@@ -77,11 +77,11 @@ export interface AnswerSource {
   readonly origin?: AnswerOrigin
 }
 
-/** Whether no call was made for an answer, because it was cached or has another origin than a worker. */
+/** Whether no call was made for an answer, because it was cached or did not come from a worker. */
 export const isWithoutCall = ({ cached, origin }: Partial<AnswerSource>): boolean =>
   cached === true || origin !== undefined
 
-/** Returns who gave an answer: the id of the worker, or `the caller`. */
+/** Returns the author of an answer: the worker's id, or `the caller`. */
 export const authorOf = ({ origin, worker }: Partial<AnswerSource> & { readonly worker: string }): string =>
   origin === "caller" ? "the caller" : worker
 

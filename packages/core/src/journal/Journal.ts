@@ -84,7 +84,7 @@ export type CallEntry =
 
 /**
  * Data not included in `run-started`: the caller's seed, the names of the tools shown to the policy, and the limits on
- * plans. A resumed run keeps them unless it is given others.
+ * plans. A resumed run keeps them unless new ones are passed.
  */
 export interface Begun {
   readonly type: "begun"
@@ -259,7 +259,7 @@ export interface Journal {
   readonly read: (run: string, from?: number) => Effect.Effect<ReadonlyArray<Entry>, JournalError>
   /**
    * Returns the number of entries in each run, in the order of the ids; 0 for an unknown run. Called ten times per
-   * second with all followed runs, so it should execute a single query.
+   * second with the ids of all followed runs, so it should execute only one query.
    */
   readonly lengths: (runs: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<number>, JournalError>
   /** Returns the summary of a run, or `undefined` if the run has no entries. */

@@ -93,7 +93,7 @@ interface Written {
   readonly notes: ReadonlyArray<string>
   readonly workflow: Workflow
   readonly stands?: EarlierStep | undefined
-  /** The policy's own answer, if it is allowed to answer directly. */
+  /** The policy's own answer, if the policy is allowed to answer directly. */
   readonly answer?: string | undefined
   readonly refusal?: string | undefined
   /** The message of an exception thrown by user code that inspects the completion. */

@@ -183,14 +183,14 @@ export interface Policy {
   /** One-sentence explanation of why this policy is used, reported at the start of the run. */
   readonly reason?: string | undefined
   /**
-   * Length of the policy's longest workflow. Set it if that may exceed the Conductor's limit, as for a baseline with a
+   * Length of the policy's longest workflow. Set it if it can exceed the Conductor's limit, as for a baseline with a
    * fixed length.
    */
   readonly maxSteps?: number | undefined
   /**
-   * Number of additional rounds that the policy needs. Set it if that may exceed the Conductor's limit, as for a policy
-   * that retries. `Infinity` allows as many rounds as the budget permits, but fewer than 10,000, so that runs that cost
-   * nothing end as well.
+   * Number of additional rounds that the policy needs. Set it if it can exceed the Conductor's limit, as for a policy
+   * that retries. `Infinity` allows as many rounds as the budget permits, but fewer than 10,000, so that free runs end
+   * as well.
    */
   readonly recursion?: number | undefined
   /** Named checks that the policy's steps may refer to, in addition to the run's checks. */

@@ -226,7 +226,8 @@ export const mapExample: Example = {
 }
 
 /**
- * Examples unlike the tasks that Conductors are usually trained and evaluated on. These work best (paper, section 1).
+ * Examples unlike the tasks that Conductors are usually trained and evaluated on. According to the paper (section 1),
+ * these work best.
  */
 export const outOfDistributionExamples: ReadonlyArray<Example> = [idiom, slogan, translation, outing]
 

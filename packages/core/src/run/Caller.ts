@@ -90,7 +90,7 @@ const open = (): void => {
 }
 
 /**
- * Whether a run's code can look up its enclosing call. Once any run needs this, it is enabled for all runs; otherwise,
+ * Whether code in a run can look up its enclosing call. Once any run needs this, it is enabled for all runs; otherwise,
  * code of one run that resumes in a tick of another would see the wrong call.
  */
 export const isCarrying = (isNeeded: boolean): boolean => {

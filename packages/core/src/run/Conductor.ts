@@ -122,7 +122,10 @@ export interface RunOptions<A = unknown> {
 export interface Past {
   readonly transcript: Transcript
   readonly results: Readonly<Record<string, Given>>
-  /** Whether the transcript is that of a fork that has not run yet, whose pool, policy and seed may be others. */
+  /**
+   * Whether the transcript is that of a fork that has not run yet, whose pool, policy and seed may differ from the
+   * original run's.
+   */
   readonly isFork?: true | undefined
 }
 

@@ -45,7 +45,7 @@ export interface Cut {
   readonly at: Place
   /**
    * Replacement answer for the step. If set, no worker is called for the step, unless the answer fails the step's check
-   * or does not match its shape. The answer of a step that gives a list must be such a list.
+   * or does not match its shape. If the step must answer with a list, the answer must be a valid list.
    */
   readonly answer?: string | undefined
   /** Step fields to override in the plan, such as the worker (by index or id) or the subtask. */

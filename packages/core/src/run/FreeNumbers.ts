@@ -5,7 +5,7 @@ export class FreeNumbers {
   /** For each used number, a higher number below which no number is free. */
   private readonly next = new Map<number, number>()
 
-  /** Returns the lowest free number that is at least `least`. Repeated searches do not pass the same numbers again. */
+  /** Returns the lowest free number that is at least `least`. Repeated searches do not visit the same numbers again. */
   from(least: number): number {
     let free = least
     for (let next = this.next.get(free); next !== undefined; next = this.next.get(free)) free = next

@@ -116,7 +116,7 @@ export interface SlotDemand {
 
 /** A process's share of the slots. */
 export interface SlotShare {
-  /** Maximum number of calls in flight. If fewer than in flight now, no call may start. */
+  /** Maximum number of calls in flight. If it is already exceeded, no further call may start. */
   readonly slots: number
   /** Whether another process waits for slots. */
   readonly isContended: boolean

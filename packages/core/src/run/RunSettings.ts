@@ -171,8 +171,8 @@ export interface RunSettings {
 }
 
 /**
- * Settings for a run that is measured, or from which a policy learns. Another worker never takes over a step, because the
- * result would be that of the other worker.
+ * Settings for a run that is measured, or from which a policy learns. Another worker never takes over a step, because
+ * the result would then belong to that worker.
  */
 export interface MeasuredSettings extends Omit<RunSettings, "reassign"> {
   readonly reassign?: "never" | undefined

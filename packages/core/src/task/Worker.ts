@@ -23,7 +23,7 @@ import type { Pricing, Usage } from "./Usage.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How much a worker should reason before answering: an effort level, a token budget, or not at all. */
+/** How much a worker reasons before it answers: an effort level, a token budget, or not at all. */
 export type Reasoning =
   | { readonly type: "effort"; readonly effort: "minimal" | "low" | "medium" | "high" }
   | { readonly type: "budget"; readonly tokens: number }

@@ -35,8 +35,8 @@ export interface Baseline {
 export interface Options<E> {
   readonly pool: WorkerPool
   /**
-   * Runs policies on training tasks. It is called once for all single workers, and once for the policies that a
-   * baseline tries.
+   * Runs policies on training tasks. Called once for all single workers, and once for the policies that a baseline
+   * tries.
    */
   readonly record?: Record<E> | undefined
   /** Embedder used by learned baselines. Default: `Embedder.hashed()`. */

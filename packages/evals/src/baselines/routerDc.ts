@@ -25,14 +25,14 @@ import { addScaled, clusters, cosine, type Draw, dot, draw, type Vector } from "
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Settings for learning. The defaults are the paper's if it has them. */
+/** Settings for learning. The defaults are the paper's, where it states them. */
 export interface Settings {
   /** Number of dimensions of the learned space. Default: 32. */
   readonly dimensions: number
   readonly steps: number
   readonly batch: number
   readonly learningRate: number
-  /** Number of best and worst workers per question that enter the loss. */
+  /** Number of the best and worst workers per question that are included in the loss. */
   readonly top: number
   readonly last: number
   readonly clusters: number
@@ -40,7 +40,7 @@ export interface Settings {
   readonly others: number
   /** Weight of the loss between questions. */
   readonly sampleWeight: number
-  /** Temperature by which cosines are divided. */
+  /** Temperature: cosine similarities are divided by it. */
   readonly temperature: number
   readonly seed: number
 }

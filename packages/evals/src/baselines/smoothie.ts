@@ -83,7 +83,7 @@ const embedded = Effect.fnUntraced(function* (samples: ReadonlyArray<WorkerSampl
   )
 })
 
-/** Routes by one quality per worker over all questions. The scores of the samples are not used. */
+/** Routes by a single estimate of quality per worker, over all questions. The scores of the samples are not used. */
 export const independent = (name: string, samples: ReadonlyArray<WorkerSample>, embedder: Embedder.Embedder) =>
   Effect.map(embedded(samples, embedder), (answered): Policy.Policy => {
     const global = qualities(answered)
@@ -91,7 +91,7 @@ export const independent = (name: string, samples: ReadonlyArray<WorkerSample>, 
   })
 
 /**
- * Routes by qualities estimated from the nearest training questions (default: 20). The scores of the samples are not
+ * Routes by estimates of quality from the nearest training questions (default: 20). The scores of the samples are not
  * used.
  */
 export const dependent = (

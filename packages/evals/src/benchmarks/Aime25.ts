@@ -41,8 +41,8 @@ const table = {
  *
  * **Gotchas**
  *
- * One problem is worth 3.3 points, so answer each one at least 16 times, and cluster errors by problem. Some copies of
- * the data set contain only half of the exam.
+ * Each problem is worth 3.3 points, so collect at least 16 answers per problem, and cluster errors by problem. Some
+ * copies of the data set contain only half of the exam.
  */
 export const make = (options: Options = {}): Graded => {
   Tables.check("Aime25.make", options, table)

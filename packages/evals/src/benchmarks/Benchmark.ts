@@ -48,7 +48,7 @@ export interface Benchmark {
    * for a malformed record; loading then fails with the record's number.
    */
   readonly toTask: (record: Dataset.Record, index: number) => Task.Task | undefined
-  /** Returns a warning about a record that is used nevertheless, such as `two options are equal`. */
+  /** Returns a warning about a record that is still used, such as `two options are equal`. */
   readonly oddityOf?: ((record: Dataset.Record) => string | ReadonlyArray<string> | undefined) | undefined
   /** Returns the reason why no answer to a task can be graded as correct. Loading then fails before any call. */
   readonly problemOf?: ((task: Task.Task) => Effect.Effect<string | undefined>) | undefined
@@ -151,7 +151,7 @@ export interface ShotsRecord {
 
 /** Raised if a record is malformed. */
 export class RecordError extends Data.TaggedError("RecordError")<{
-  /** The benchmark to which the file should belong. Omitted for a user's own file. */
+  /** The benchmark that the file belongs to. Omitted for a user's own file. */
   readonly benchmark?: string | undefined
   readonly file: string
   /** The number of the record, starting at 1. */
@@ -166,7 +166,7 @@ export class RecordError extends Data.TaggedError("RecordError")<{
   }
 }
 
-/** Raised if the reference answers of some tasks are not accepted by their own graders. */
+/** Raised if graders do not accept the reference answers of their own tasks. */
 export class ReferencesError extends Data.TaggedError("ReferencesError")<{
   readonly benchmark: string
   readonly problems: ReadonlyArray<{ readonly question: string; readonly detail: string }>

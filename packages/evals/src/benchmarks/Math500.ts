@@ -24,8 +24,7 @@ const table = {
  *
  * **Gotchas**
  *
- * The paper trains on some of these 500 rows. Pass the training ids to `Benchmark.load`, which refuses to evaluate
- * them.
+ * The paper trains on some of these 500 rows. Pass the training ids to `Benchmark.load`, which then rejects these rows.
  *
  * **Example**
  *

@@ -25,8 +25,8 @@ export interface Options {
   /** The split to load. Default: `test`. */
   readonly split?: Split | undefined
   /**
-   * The grading rule. Default: `strict`. `paper` is the lenient rule on which published figures are probably based.
-   * Report both.
+   * The grading rule. Default: `strict`. `paper` is the more lenient rule that published figures are probably based on.
+   * Report results for both.
    */
   readonly rule?: "strict" | "paper" | undefined
   /**

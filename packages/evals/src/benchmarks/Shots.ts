@@ -50,7 +50,7 @@ const withExamples = (task: Task.Task, examples: ReadonlyArray<Example>): Task.T
 
 /**
  * Adds examples before the questions of tasks, preferably from the same stratum. Fails if there are too few examples
- * apart from the question itself.
+ * other than the question itself.
  *
  * **Example**
  *

@@ -50,7 +50,7 @@ const table = Tables.table(
   { required: ["taskset"] }
 )
 
-/** Raised if an environment cannot be used. */
+/** Raised if a verifiers environment cannot be used. */
 export class VerifiersError extends Data.TaggedError("VerifiersError")<{
   readonly taskset: string
   readonly reason: "python" | "package" | "environment" | "unsupported" | "timeout" | "ended"

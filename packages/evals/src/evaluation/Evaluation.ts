@@ -49,7 +49,10 @@ export interface Entry {
   readonly policy: Policy
   /** Whether it is a baseline. */
   readonly isBaseline?: boolean | undefined
-  /** Digest of the policy's source code. A folder that contains samples from different source code is not resumed. */
+  /**
+   * Digest of the policy's source code. An evaluation is not resumed in a folder with samples from different source
+   * code.
+   */
   readonly digest?: string | undefined
   /** The output token limit per call, as a multiple of the other policies' limit. Default: 1. */
   readonly outputTokensFactor?: number | undefined
@@ -62,9 +65,9 @@ export interface Terms {
   /**
    * Settings for each run. The budget applies to one question. All sample seeds are derived from `seed` (default: 0).
    * Without `maxOutputTokens`, each call is limited by the worker's own setting. If it has none, the limit is the
-   * model's maximum, at most 8,192 tokens, or 4,096 tokens if the maximum is unknown. A `critic` that can
-   * read the reference answers may leak them to the policy. `reassign` can only be `"never"`: otherwise, the answer of
-   * another worker would be measured.
+   * model's maximum, at most 8,192 tokens, or 4,096 tokens if the maximum is unknown. A `critic` that can read the
+   * reference answers may leak them to the policy. `reassign` can only be `"never"`; otherwise, another worker's answer
+   * would be measured.
    */
   readonly run?: MeasuredSettings | undefined
   /** The confidence level of the intervals. Default: 0.95. */
@@ -405,8 +408,8 @@ const table = Tables.table(
  * **Gotchas**
  *
  * A call that is in flight when the process is killed is repeated. The lost call counts towards the cost limit at its
- * maximum possible cost, but not towards the cost of the policy. Workers must be stateless: an answer may not depend on
- * earlier requests.
+ * maximum cost, but not towards the policy's cost. Workers must be stateless: answers must not depend on earlier
+ * requests.
  *
  * **Example**
  *

@@ -28,7 +28,7 @@ export type Record<E> = (policies: ReadonlyArray<Policy>) => Effect.Effect<Reado
 
 /** Options for creating a recorder. */
 export interface Options extends Omit<Conductor.Options, "policy" | "reassign"> {
-  /** Another worker never takes over, because the sample would be that of the other worker. */
+  /** Another worker never takes over, because the sample would then belong to that worker. */
   readonly reassign?: "never" | undefined
   /** Training tasks. Do not use the same tasks to evaluate the policies. */
   readonly tasks: ReadonlyArray<Task>

@@ -17,7 +17,7 @@ import { regraded, usd } from "./sampling.ts"
 
 /** The evaluation to regrade, and the graders to use. */
 export interface Options {
-  /** Folder that contains the evaluation. */
+  /** The folder of the evaluation. */
   readonly folder: string
   /** All benchmarks of the evaluation, with the graders to use. */
   readonly suites: ReadonlyArray<Suite>

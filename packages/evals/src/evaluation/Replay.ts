@@ -365,8 +365,8 @@ const recorded = (worker: Worker, calls: ReadonlyArray<Call>): Worker => {
  *
  * Answers are looked up by the messages sent to the worker. If the same messages were sent several times, the recorded
  * answers are returned in order and then repeated from the first. Steps that failed in the recording fail again. A call
- * that was not recorded fails with a `WorkerError` (`InvalidRequest`) and is not retried. Prices and descriptions are
- * taken from the given pool.
+ * that was not recorded fails with a `WorkerError` (`InvalidRequest`) and is not retried. Prices and descriptions come
+ * from the given pool.
  *
  * **Example**
  *

@@ -46,7 +46,7 @@ export interface Machines {
   readonly journal: CoreJournal.Journal
   /** Opens the shared account of the evaluation with its cost limit. */
   readonly account: (maxCostUsd: number | undefined) => Effect.Effect<Budget.Ledger, MachinesError>
-  /** USD paid by all machines. Unconfirmed calls count at their maximum possible cost. */
+  /** USD paid by all machines. Unconfirmed calls count at their maximum cost. */
   readonly paidUsd: Effect.Effect<number, MachinesError>
   readonly answers: ResponseCache.Store
 }

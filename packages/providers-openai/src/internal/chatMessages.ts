@@ -4,7 +4,7 @@ import { Dialects } from "@divisi/provider-kit"
 import type { ChatCompletionContentPart, ChatCompletionMessageParam } from "openai/resources/chat/completions"
 import type { Dialect } from "./chatRequest.ts"
 
-/** Returns the URL of an image or file; inline data become a data URL. */
+/** Returns the URL of an image or file; inline data is converted to a data URL. */
 export const urlOf = (source: Message.Source): string =>
   "url" in source ? source.url : `data:${source.mediaType};base64,${source.data}`
 

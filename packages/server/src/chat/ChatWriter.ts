@@ -17,7 +17,7 @@ import {
   type Written
 } from "../wire/Wire.ts"
 
-/** State for writing a stream. */
+/** State of a stream that is being written. */
 export interface ChatState {
   readonly about: About
   /** Whether the client requested usage in the last chunk. If so, all other chunks carry `usage: null`. */

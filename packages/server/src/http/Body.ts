@@ -37,19 +37,22 @@ const smallBytes = 2 ** 16
 const unreadable = (): ApiError =>
   new ApiError({ kind: "invalid-request", message: "The request body cannot be read." })
 
-/** A body that was received but not parsed yet. */
+/** A body that has been received but not yet parsed. */
 export interface Received {
   readonly bytes: number
-  /** Hash of the bytes of a body that is not small. */
+  /** Hash of the bytes of a large body. */
   readonly digest?: string | undefined
   /** Parses the body. May be run only once. */
   readonly json: Effect.Effect<JsonObject, ApiError>
 }
 
-/** Bodies above this size in bytes are hashed as they arrive, and the stages of their requests take turns. */
+/**
+ * Bodies larger than this number of bytes are hashed as they arrive, and their requests are processed in stages that
+ * take turns.
+ */
 export const stagedBytes = 2 ** 16
 
-/** Bodies above this size in bytes are received one chunk per event loop turn, and parsed over several turns. */
+/** Bodies larger than this number of bytes are received one chunk per event loop turn and parsed over several turns. */
 export const largeBytes = 2 ** 18
 
 const backslash = 0x5c

@@ -92,7 +92,7 @@ export const read = (header: string | undefined): ReadonlyArray<string> | ApiErr
 
 /** Receives decoded chunks. */
 export interface Sink {
-  /** Accepts a chunk. Returns `false` if no more data is wanted. */
+  /** Accepts a chunk. Returns `false` if the receiver needs no more data. */
   readonly take: (piece: Buffer) => boolean
   readonly end: () => void
   /** Called if the body is not valid for its encoding. */
@@ -187,7 +187,7 @@ export const decoder = (names: ReadonlyArray<string>, maxBytes: number, sink: Si
 
 /** Receives chunks until their format is determined. */
 export interface Unlabelled {
-  /** Accepts a chunk. Returns `false` if no more data is wanted. */
+  /** Accepts a chunk. Returns `false` if the receiver needs no more data. */
   readonly take: (piece: Buffer) => boolean
   readonly end: () => void
   readonly close: () => void

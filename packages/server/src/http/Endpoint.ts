@@ -64,7 +64,7 @@ export interface Context {
  */
 const patienceMillis = 2_000
 
-/** Error for a request that arrives during shutdown. */
+/** The error for a request that arrives during shutdown. */
 export const draining = new ApiError({
   kind: "overloaded",
   message: "The server is shutting down. Retry in a moment, or send the request to another server.",
@@ -217,7 +217,7 @@ export interface Keeping {
 /** Storage for wires without stored responses. */
 const keepsNothing: Keeping = { recall: Effect.succeed, keep: () => Effect.void, atOnce: () => undefined }
 
-/** A response that can consist of several segments, because tool results arrive while it is open. */
+/** A response that can consist of several segments, because tool results can arrive while it is open. */
 export interface Joining {
   readonly about: About
   /** The request body, with references resolved. */

@@ -36,7 +36,7 @@ export class Incoming extends Http.IncomingMessage {
 /** Connections that were closed too early. If hundreds are closed at once, stopping their work takes long. */
 const closing = Fair.make()
 
-/** Calls a function that stops the work for a closed connection, a few per event loop turn. */
+/** Calls functions that stop the work for closed connections, a few per event loop turn. */
 export const stop = (work: () => void): void => void closing.begin("", work)
 
 /** Lets a connection emit `end` in its turn: Node then aborts its unfinished request, and writes a response to it. */

@@ -34,7 +34,7 @@ const isSpent = (ledger: Budget.Ledger): Effect.Effect<boolean> => {
     : Effect.succeed(true)
 }
 
-/** Fails if none of the caller's requests could be paid for. */
+/** Fails if the caller's remaining budget cannot cover any request. */
 export const refuse = (caller: Caller, shared: Budget.Ledger | undefined): Effect.Effect<void, ApiError> => {
   const accounts = [...(caller.accounts ?? [caller.ledger]), shared].filter((account) => account !== undefined)
   const seeming = accounts.filter((account) => isOver(account.limits, account.spent()))

@@ -10,7 +10,7 @@ import { errorBody } from "./MessagesError.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** State for writing a stream. */
+/** State of a stream that is being written. */
 export interface MessagesState {
   readonly about: About
   /** The type of the block that is currently open, or `undefined` if no block is open. */

@@ -56,7 +56,7 @@ const checked = ({ awaited }: Open, value: unknown, field: string): Json.JsonObj
   return item
 }
 
-/** Creates a desk for one connection. `isOther` returns whether the client has sent another request in the meantime. */
+/** Creates a desk for one connection. `isOther` returns whether the client has since sent another request. */
 export const desk = (isOther: () => boolean): Desk => {
   let open: Open | undefined
   const close = (items: Items | undefined) => {
@@ -117,7 +117,7 @@ const failing = (error: ApiError, before: Finish | undefined, usage?: SegmentUsa
   usage: before === undefined || usage === undefined ? (usage ?? before?.usage) : bothUsed(before.usage, usage)
 })
 
-/** Runs a response's segments as one. Each further segment starts with the results that the previous one asked for. */
+/** Runs a response's segments as one. Each later segment starts with the results that the previous one requested. */
 export const join =
   ({ results }: Desk) =>
   ({ about, again, body, turn }: Joining) =>

@@ -24,7 +24,7 @@ type Open =
     }
   | { readonly type: "reasoning"; readonly notes: ReadonlyArray<string> }
 
-/** State for writing a response. */
+/** State of a response that is being written. */
 export interface ResponsesState {
   readonly about: About
   readonly tools: ReadonlyArray<Tools.Offered>

@@ -162,7 +162,7 @@ export const stopped = new ApiError({
   retryAfterMillis: 1000
 })
 
-/** The error for a request that needs a database which is unreachable. */
+/** The error for a request that needs an unreachable database. */
 export const unreachable = new ApiError({
   kind: "overloaded",
   message: "The server's database is unreachable. Retry the request.",

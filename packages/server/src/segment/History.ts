@@ -13,8 +13,8 @@ const lastCalls = (messages: ReadonlyArray<Message>): number =>
   messages.findLastIndex((message) => message.role === "assistant" && (message.toolCalls ?? []).length > 0)
 
 /**
- * Returns the run whose tool calls the user skipped by continuing the conversation. Returns `undefined` if an answer
- * followed.
+ * Returns the run whose tool calls the user skipped by continuing the conversation, or `undefined` if an answer
+ * followed the calls.
  */
 export const leftIn = (messages: ReadonlyArray<Message>): string | undefined => {
   const at = lastCalls(messages)

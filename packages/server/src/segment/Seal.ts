@@ -23,7 +23,7 @@ export interface Piece {
   /** Number of journal entries before this piece. */
   readonly from: number
   readonly entries: ReadonlyArray<Journal.Entry>
-  /** The number of question messages in the client's history, and their hash. */
+  /** The number of question messages in the client's history and their hash. */
   readonly messages: number
   readonly hash: string
 }

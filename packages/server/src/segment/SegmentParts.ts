@@ -21,7 +21,7 @@ import * as StopText from "./StopText.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How much progress a client sees: nothing, the subtask assignments, or all intermediate text. */
+/** How much progress the client sees: none, the assignment of subtasks, or all intermediate text. */
 export type Notes = "off" | "titles" | "full"
 
 /** Options for deriving the parts. */

@@ -5,7 +5,7 @@
 import { ApiError } from "./ApiError.ts"
 import * as Json from "./Json.ts"
 
-/** State for parsing one request. */
+/** State of a request that is being parsed. */
 export interface Reading {
   /** Formats the path of a list element for this wire: `messages[2]` or `messages.2`. */
   readonly at: (field: string, index: number) => string

@@ -67,7 +67,7 @@ export const namesOf = (tools: Tools): Names =>
   new Map(tools.map(({ definition, name, namespace }) => [nameOf(name, namespace), definition.name]))
 
 /**
- * Returns the name that workers use for a client's tool, whether or not it is offered. MCP names contain dots, others
+ * Returns the name that workers use for a client's tool, whether or not it is offered. Some names contain dots (MCP) or
  * spaces.
  */
 export const workerName = (names: Names, name: string, namespace?: string | undefined): string => {

@@ -96,7 +96,7 @@ const heldRevision = (
 
 /**
  * Asks the policy how to handle a round in which answers failed their checks. If the policy fails, the round continues.
- * If the budget does not allow the policy's calls, there is no revision and the run stops.
+ * If the policy's calls would exceed the budget, the run stops without a revision.
  */
 export const decide = (
   state: State,
