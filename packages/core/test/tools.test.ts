@@ -56,6 +56,30 @@ const run = (options: Omit<ConductOptions, "question"> & { readonly question?: C
   }).then((result) => ({ ...result, transcript: result.transcript, events }))
 }
 
+describe("an answer that ran out of tokens", () => {
+  const cut = { name: "weather", arguments: '{"city":"Bo' }
+  const ranOut = (...toolCalls: ReadonlyArray<object>) => ({ toolCalls, finishReason: "length" }) as Turn
+
+  it("has its complete calls made, and not the one that was cut", async () => {
+    const inputs: Array<unknown> = []
+    const { asked, worker } = scripted("a", [
+      ranOut({ name: "weather", arguments: { city: "Ulm" } }, cut),
+      "It is sunny."
+    ])
+    const { answer } = await run({ pool: [worker], tools: [weather((input) => `sunny ${inputs.push(input)}`)] })
+    assert.strictEqual(answer, "It is sunny.")
+    assert.deepStrictEqual(inputs, [{ city: "Ulm" }])
+    assert.strictEqual(resultsIn(asked[1]!).length, 1)
+  })
+
+  it("fails if it has only a call that was cut", async () => {
+    const { worker } = scripted("a", [ranOut(cut)])
+    const { ending, events } = await run({ pool: [worker], tools: [weather(() => "sunny")], retry: { maxAttempts: 1 } })
+    assert.strictEqual(ending, "failed")
+    assert.include(JSON.stringify(events), "it ran out of tokens during a tool call")
+  })
+})
+
 describe("a tool with a handler", () => {
   it("is run within its step, and its worker continues with the result", async () => {
     const inputs: Array<unknown> = []

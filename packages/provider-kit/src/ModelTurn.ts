@@ -14,6 +14,7 @@ import { estimateUsage, type Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
 import * as Arguments from "./dialects/arguments.ts"
 import { offeredName } from "./dialects/names.ts"
+import * as Omitted from "./dialects/omitted.ts"
 import { unreadable } from "./VendorError.ts"
 import * as Json from "./VendorJson.ts"
 
@@ -192,12 +193,22 @@ export interface Finish {
   readonly model: string
 }
 
+/** Returns the complete calls of an answer that was cut, and the others. */
+const divided = ({ blocks, calling, calls }: ModelTurn): readonly [ModelTurn["calls"], ModelTurn["calls"]] => {
+  const open = Object.values(calling).filter(({ id }) => !calls.some((one) => one.id === id))
+  // Without arguments, the answer may have been cut before them.
+  const isAtEnd = (at: number) => at === calls.length - 1 && blocks.at(-1)?.block.type === "tool-call"
+  const isWhole = ({ arguments: text }: ToolCall, at: number) =>
+    Arguments.isObject(text) && !(text === "{}" && isAtEnd(at))
+  return [calls.filter(isWhole), [...calls.filter((one, at) => !isWhole(one, at)), ...open]]
+}
+
 /** Completes the answer. */
 export const finish = (turn: ModelTurn, { messages, model, reason, usage }: Finish): Next => {
   if (reason === "cut") throw unreadable(cut)
-  // An answer that was cut may end with part of a call.
-  const whole = reason === "length" ? turn.calls.filter((one) => Arguments.isObject(one.arguments)) : turn.calls
+  const [whole, incomplete] = reason === "length" ? divided(turn) : [turn.calls, []]
   const calls = whole.map((one): WorkerPart => ({ type: "tool-call", ...one }))
+  const notices = incomplete.map(({ name }): WorkerPart => ({ type: "notice", notice: Omitted.cutCallOf(name) }))
   if (reason === "tool-calls" && calls.length === 0)
     throw unreadable("the response ends with a request for tools but contains no tool call")
   const last: WorkerPart = defined({
@@ -208,7 +219,7 @@ export const finish = (turn: ModelTurn, { messages, model, reason, usage }: Fini
     model: turn.answeredBy,
     echo: echoOf(turn, model)
   })
-  return [{ ...turn, isFinished: true }, [...calls, last]]
+  return [{ ...turn, isFinished: true }, [...notices, ...calls, last]]
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -325,12 +325,11 @@ class Reader<Event, State> {
     return name === part.name ? part : { ...part, name }
   }
 
-  /** Emits the calls that were held. If the answer was cut, a call with part of its arguments is dropped. */
+  /** Emits the calls that were held. If the answer was cut, calls without complete arguments become notices. */
   #release(reason: FinishReason) {
     for (const part of this.#held) {
       const isCut = reason === "length" && part.type === "tool-call" && !Arguments.isObject(part.arguments)
-      if (isCut) this.#warnings.push("the answer was cut within a tool call, which is dropped")
-      else this.#parts.push(part)
+      this.#parts.push(isCut ? { type: "notice", notice: Omitted.cutCallOf(part.name) } : part)
     }
   }
 

@@ -58,6 +58,17 @@ describe("a model's turn", () => {
     assert.strictEqual(called.calls[0]?.arguments, "{ }")
   })
 
+  it("gives the complete calls of an answer that a limit cut, and a notice for each other one", () => {
+    const [one] = ModelTurn.call(ModelTurn.start, { id: "a", name: "weather", input: { city: "Ulm" } })
+    const [two] = ModelTurn.call(one, { id: "b", name: "clock", input: "" })
+    const [three] = ModelTurn.begin(two, { id: "c", name: "map" })
+    const [, parts] = ModelTurn.finish(three, { ...asked, reason: "length" })
+    const shown = parts.map((part) => (part.type === "notice" ? part.notice : part.type))
+    assert.deepStrictEqual(shown.slice(2), ["tool-call", "finish"])
+    assert.include(shown[0], 'the tool "clock"')
+    assert.include(shown[1], 'the tool "map"')
+  })
+
   it("is malformed where it was cut off, waits for nothing, or has calls without a name", () => {
     assert.strictEqual(
       tagOf(() => ModelTurn.end(ModelTurn.start)),

@@ -16,6 +16,7 @@ const fold = <State>(protocol: VendorStream.Protocol<unknown, State>, events: Re
     omitted.push(...(step.omitted ?? []))
     failure ??= step.failure
   }
+  if (protocol.finishReason(state) !== undefined) parts.push(...(protocol.last?.(state) ?? []))
   const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("")
   const calls = parts.filter((part) => part.type === "tool-call")
   return {

@@ -9,12 +9,15 @@ const reasons = {
   folding: "@ai-sdk/openai-compatible reads chunks of one shape, of one choice, and no message of a stream",
   "null-and-lists": "@ai-sdk/openai-compatible checks chunks against a schema",
   preference: "the AI SDK sends the settings that its caller has chosen, and none is left out or lowered",
+  thinking: "@ai-sdk/openai-compatible reads events alone where it has asked for them",
   tools: "@ai-sdk/openai-compatible takes a piece without an index for a call of its own",
   usage: "@ai-sdk/openai-compatible reads the usage of a chunk under its own names alone"
 } as const
 
 const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
   encoding: [
+    "blank-data",
+    "keep-alive-as-data",
     "comment-as-data",
     "data-twice",
     "empty-data",
@@ -29,8 +32,7 @@ const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
     "zstd-without-a-label"
   ],
   ending: [
-    "name-alone-at-the-limit",
-    "second-call-cut-at-the-limit",
+    "second-call-cut-in-a-whole-answer",
     "abort",
     "cut",
     "done-alone-hint",
@@ -180,6 +182,7 @@ const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
     "thinking-not-enabled",
     "thinking-off"
   ],
+  thinking: ["parts-in-a-whole-answer"],
   tools: ["metadata-in-a-delta-of-its-own"],
   usage: [
     "nulls",

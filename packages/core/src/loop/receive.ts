@@ -9,6 +9,7 @@ import { unheard } from "../Callback.ts"
 import * as Elapsed from "../Elapsed.ts"
 import { millisSince, ticks } from "../Elapsed.ts"
 import type { Mutable } from "../events/OpenRecord.ts"
+import { isRecord } from "../Fields.ts"
 import type { RunSettings } from "../run/RunSettings.ts"
 import { plain } from "../Thrown.ts"
 import type { Allowance } from "../task/Allowance.ts"
@@ -158,18 +159,26 @@ const silent = (worker: Worker, afterMillis: number) =>
     }
   })
 
+/** Whether the arguments of a tool call are complete. */
+const isWhole = ({ arguments: text }: ToolCall): boolean => {
+  try {
+    return isRecord(JSON.parse(text))
+  } catch {
+    return false
+  }
+}
+
 /** Returns the complete answer with its cost, or an error if it is incomplete or empty. */
-const answerOf = (
-  { by, worker }: Call,
-  { finish, reasoning, text, toolCalls }: Received
-): Effect.Effect<Answered, WorkerError> => {
+const answerOf = ({ by, worker }: Call, received: Received): Effect.Effect<Answered, WorkerError> => {
+  const { finish, reasoning, text } = received
   if (finish === undefined) return Effect.fail(malformed(worker, "the stream ended before the answer was finished"))
   const { echo, model, reason, usage } = finish
-  if (toolCalls === undefined && text.trim() === "" && reason !== "refusal") {
+  if (received.toolCalls === undefined && text.trim() === "" && reason !== "refusal") {
     return Effect.fail(malformed(worker, "the answer is empty", usage))
   }
-  // If the model ran out of tokens, the arguments of the tool call are incomplete.
-  if (toolCalls !== undefined && reason === "length") {
+  // If the model ran out of tokens, its last tool call may be incomplete.
+  const toolCalls = reason === "length" ? received.toolCalls?.filter(isWhole) : received.toolCalls
+  if (toolCalls?.length === 0) {
     return Effect.fail(malformed(worker, "it ran out of tokens during a tool call", usage))
   }
   // Some vendors report the finish reason `tool-calls` without any tool calls.

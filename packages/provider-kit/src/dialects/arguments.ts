@@ -137,6 +137,15 @@ export const whole = (text: string, last = ""): readonly [string, ...Array<strin
   return first === undefined || others.length === 0 ? [wholeOf(text, last)] : [first, ...others]
 }
 
+/**
+ * Returns the complete arguments of the call at the end of an answer that was cut, or an empty string. Without
+ * arguments, the answer may have been cut before them.
+ */
+export const ofCut = (text: string): ReturnType<typeof whole> => {
+  const texts = whole(text)
+  return texts.every((one) => one !== "{}" && isObject(one)) ? texts : [""]
+}
+
 /** Returns the id of a call as a string; some servers send a number. */
 export const idOf = (value: unknown): string =>
   typeof value === "number" ? String(value) : Json.textChunk(value, "a call's id")

@@ -37,6 +37,10 @@ export const kindOf = (type: unknown): string => {
   return words.find(([word]) => word.test(name))?.[1] ?? `content of type ${JSON.stringify(name)}`
 }
 
+/** Returns the notice for a call of a tool that a limit cut. */
+export const cutCallOf = (name: string): string =>
+  `The answer was cut within a call of the tool ${JSON.stringify(name.slice(0, 100))}, which was left out.`
+
 /** Returns the notice for a kind of omitted content. */
 export const noticeOf = (kind: string): string =>
   `The model's answer contained ${kind}. Answers are text, so it was left out.`

@@ -19,6 +19,7 @@ import { callForms } from "./calls.ts"
 import { chat } from "./chat.ts"
 import { chatForms } from "./chatForms.ts"
 import { clientRequests } from "./clientRequests.ts"
+import { cutCalls } from "./cutCalls.ts"
 import { fieldForms } from "./fieldForms.ts"
 import { fieldReports } from "./fieldReports.ts"
 import { gatewayReports } from "./gatewayReports.ts"
@@ -55,7 +56,8 @@ export const rows: ReadonlyArray<Row> = [
   ...interrupted,
   ...vendorStreams,
   ...clientRequests,
-  ...gatewayReports
+  ...gatewayReports,
+  ...cutCalls
 ]
 
 /** The request rows, which test servers that implement a vendor protocol. */
@@ -123,6 +125,7 @@ export interface Read {
   readonly reasoning: string
   readonly calls: ReadonlyArray<ToolCall>
   readonly finish: FinishReason | undefined
+  readonly notices: ReadonlyArray<string>
   readonly usage: Usage | undefined
   /** The error. Not set if the call succeeded. */
   readonly error: WorkerError | undefined
@@ -148,6 +151,7 @@ export const ask = async (worker: Worker, { expected, request }: ResponseRow): P
     reasoning: joined(parts, "reasoning"),
     calls: parts.filter((part) => part.type === "tool-call"),
     finish: finish?.reason,
+    notices: parts.flatMap((part) => (part.type === "notice" ? [part.notice] : [])),
     usage: finish?.usage ?? error?.usage,
     error
   }
@@ -193,6 +197,12 @@ export const hold = ({ expected }: ResponseRow, read: Read): void => {
   if (expected.reasoning !== undefined) assert.equal(read.reasoning, expected.reasoning, "The reasoning is another.")
   if (expected.calls !== undefined) holdCalls(expected.calls, read.calls)
   if (expected.finish !== undefined) assert.equal(read.finish, expected.finish, "It ended for another reason.")
+  for (const words of expected.notices ?? []) {
+    assert.ok(
+      read.notices.some((notice) => notice.includes(words)),
+      `"${words}" is missing in: ${read.notices}`
+    )
+  }
   for (const [figure, count] of Object.entries(expected.usage ?? {})) {
     assert.equal(read.usage?.[figure as keyof Usage], count, `${figure} is another.`)
   }

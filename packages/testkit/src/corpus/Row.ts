@@ -57,6 +57,8 @@ export interface Outcome {
   readonly reasoning?: string | undefined
   readonly calls?: ReadonlyArray<Call> | undefined
   readonly finish?: FinishReason | undefined
+  /** Strings that one of the notices must contain. */
+  readonly notices?: ReadonlyArray<string> | undefined
   /** The expected usage figures. */
   readonly usage?:
     | {

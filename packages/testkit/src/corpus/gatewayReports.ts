@@ -176,7 +176,7 @@ const errors: ReadonlyArray<Row> = [
       calls(piece({ index: 1, id: "b", name: "weather", args: '{"city":"Bo' })),
       chunk({}, "length")
     ),
-    { calls: [], finish: "length" }
+    { calls: [{ name: "weather", arguments: { city: "Ulm" } }], finish: "length" }
   )
 ]
 

@@ -217,14 +217,19 @@ export const finalCalls = (before: Calls, pieces: unknown): { readonly calls: Ca
 export const extrasOf = (calls: Calls): ReadonlyArray<Json.Fields | null> | undefined =>
   calls.some(({ extra }) => extra !== undefined) ? calls.map(({ extra = null }) => extra) : undefined
 
-/** Returns the complete calls of a finished answer. A call without arguments gets an empty object. */
-export const wholeCalls = (calls: Calls): ReadonlyArray<WorkerPart> => {
+/**
+ * Returns the calls of an answer. A call without arguments gets an empty object, unless the answer was cut and the call
+ * is its last one.
+ */
+export const wholeCalls = (calls: Calls, isCut: boolean): ReadonlyArray<WorkerPart> => {
   const ids = new Set<string>()
-  return calls.flatMap((call) => {
+  return calls.flatMap((call, at) => {
+    const isLast = at === calls.length - 1
     // Some servers end a list of calls with an empty call.
-    if (call.name === "" && call.arguments === "" && calls.length > 1) return []
+    if (call.name === "" && (isCut ? isLast : call.arguments === "" && calls.length > 1)) return []
     if (call.name === "") throw unreadable("a tool call has no name")
-    return Arguments.whole(call.arguments, call.last).map((text) => {
+    const texts = isCut && isLast ? Arguments.ofCut(call.arguments) : Arguments.whole(call.arguments, call.last)
+    return texts.map((text) => {
       const id = ids.has(call.id) ? `call_${crypto.randomUUID()}` : call.id
       ids.add(id)
       return { type: "tool-call", id, name: call.name, arguments: text } as const

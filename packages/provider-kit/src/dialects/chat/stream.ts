@@ -319,7 +319,7 @@ const ended = (state: State, word: string): State => {
   return { ...state, finish: end.reason }
 }
 
-/** Whether the calls of the answer may be run: not if it was truncated or stopped by a filter. */
+/** Whether the calls of the answer are complete: not if it was truncated or stopped by a filter. */
 const hasWholeCalls = ({ finish }: State): boolean => finish !== "length" && finish !== "refusal"
 
 /**
@@ -345,7 +345,7 @@ const last = (state: State, { thinkTags }: Options): ReadonlyArray<WorkerPart> =
     throw unreadable("the response ends with a request for tools but contains no tool call")
   }
   const rest = thinkTags === true ? Thinking.rest(state.thinking) : []
-  return hasWholeCalls(state) ? [...rest, ...wholeCalls(state.calls)] : rest
+  return state.finish === "refusal" ? rest : [...rest, ...wholeCalls(state.calls, state.finish === "length")]
 }
 
 const incomplete = ({ foreign, hasBegun, isDone }: State): WorkerErrorReason => {
@@ -676,7 +676,8 @@ const next = (before: State, event: unknown, options: Options): Step<State> => {
 }
 
 /** Returns the data to send back with a turn that called tools. */
-const echoOf = ({ calls, echo, extra }: State, { model, reasoningEcho }: Options): unknown => {
+const echoOf = ({ calls: all, echo, extra, finish }: State, { model, reasoningEcho }: Options): unknown => {
+  const calls = finish === "length" ? all.filter((call) => areWhole([call])) : all
   if (calls.length === 0) return undefined
   const reasoning = reasoningEcho === undefined || echo === undefined ? {} : { [reasoningEcho]: echo }
   const whole = { ...reasoning, ...extrasEcho({ calls: extrasOf(calls), message: extra }, model) }

@@ -296,9 +296,13 @@ export const protocolOf = ({ messages, model }: Asked): Protocol<unknown, State>
   initial,
   next: (state, event) => next(state, event, messages),
   finishReason: ({ calls, open, reason }) => reasonWith(reason, calls.length + (open === undefined ? 0 : 1)),
-  // A truncated answer makes no incomplete calls.
-  last: (state) =>
-    state.reason === "stop" ? closed({ ...state, parts: [] }, (calls) => idOf(undefined, messages, calls)).parts : none,
+  last: (state) => {
+    const { calls, open, reason } = state
+    const makeId = (calls: number) => idOf(undefined, messages, calls)
+    if (reason === "stop") return closed({ ...state, parts: [] }, makeId).parts
+    if (reason !== "length" || open === undefined) return none
+    return [{ type: "tool-call", id: makeId(calls.length), name: open.name, arguments: "" }]
+  },
   usage: ({ counts }) => usageOf(counts),
   model: (state) => state.model,
   echo: ({ calls, signatures }) => (calls.length === 0 ? undefined : Echo.write(signatures, model)),

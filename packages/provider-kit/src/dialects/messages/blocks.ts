@@ -162,23 +162,38 @@ export const extend = (
   return block === undefined ? blocks : replace(blocks, place, extended(block, type, text))
 }
 
-/** Returns a complete call, or the calls that a server merged into one. */
-const callsOf = ({ arguments: text, given, id, last, name }: Call): ReadonlyArray<WorkerPart> =>
-  Arguments.whole(text === "" || (isPlaceholder(text) && given !== "") ? given : text, last).map((text, at) => ({
-    type: "tool-call",
-    id: at === 0 ? id : `${id}_${at}`,
-    name,
-    arguments: text
-  }))
-
-const ended = (blocks: Blocks, place: number): Next => {
+/**
+ * Returns the arguments of the call at a position. If the answer was cut, its last block may be incomplete even if it
+ * has an end event or an input in its start event.
+ */
+const textsOf = (blocks: Blocks, place: number, isCut: boolean): ReadonlyArray<string> => {
   const call = callIn(blocks, place)
-  if (call === undefined || call.isEnded) return [blocks, none]
-  return [replace(blocks, place, { ...call, isEnded: true }), callsOf(call)]
+  if (call === undefined) return []
+  const { arguments: text, given, isEnded, last } = call
+  if (isCut && (!isEnded || place === blocks.length - 1)) return Arguments.ofCut(text)
+  return Arguments.whole(text === "" || (isPlaceholder(text) && given !== "") ? given : text, last)
+}
+
+/**
+ * Returns the calls of an answer, with those that a server merged into one. A call that the answer was cut within has
+ * no arguments.
+ */
+export const calls = (blocks: Blocks, isCut: boolean): ReadonlyArray<WorkerPart> =>
+  blocks.flatMap(({ block }, place) => {
+    if (block.type !== "tool_use") return []
+    const { id, name } = block
+    return textsOf(blocks, place, isCut).map(
+      (text, at): WorkerPart => ({ type: "tool-call", id: at === 0 ? id : `${id}_${at}`, name, arguments: text })
+    )
+  })
+
+const ended = (blocks: Blocks, place: number): Blocks => {
+  const call = callIn(blocks, place)
+  return call === undefined || call.isEnded ? blocks : replace(blocks, place, { ...call, isEnded: true })
 }
 
 /** Ends the block at an index, which completes a call. Some servers send the input of a call only here. */
-export const end = (blocks: Blocks, index: unknown, input?: unknown): Next => {
+export const end = (blocks: Blocks, index: unknown, input?: unknown): Blocks => {
   const place = placeOf(blocks, index)
   const call = callIn(blocks, place)
   return call === undefined || call.arguments !== "" || input === undefined || input === null
@@ -189,17 +204,10 @@ export const end = (blocks: Blocks, index: unknown, input?: unknown): Next => {
 const isWhole = ({ arguments: text, last }: Call): boolean => Arguments.whole(text, last).every(Arguments.isObject)
 
 /** Ends the calls whose end event is missing but whose arguments are complete. */
-export const endWhole = (blocks: Blocks): Next => {
-  let next = blocks
-  const parts: Array<WorkerPart> = []
-  for (const [place, { block }] of blocks.entries()) {
-    if (block.type !== "tool_use" || block.isEnded || !isWhole(block)) continue
-    const [after, given] = ended(next, place)
-    next = after
-    parts.push(...given)
-  }
-  return [next, parts]
-}
+export const endWhole = (blocks: Blocks): Blocks =>
+  blocks.reduce((next, { block }, place) => {
+    return block.type === "tool_use" && !block.isEnded && isWhole(block) ? ended(next, place) : next
+  }, blocks)
 
 /** Whether any call is incomplete. */
 export const hasOpenCall = (blocks: Blocks): boolean =>
@@ -224,6 +232,15 @@ const echoed = (block: Block): ReadonlyArray<Echo.Thinking | Echo.Place> => {
   }
 }
 
-/** Returns the data to send back with the turn; empty if no tool was called or there was no thinking. */
-export const echoOf = (blocks: Blocks, model: string): Echo.Echo | undefined =>
-  hasCalls(blocks) && hasThinking(blocks) ? { model, blocks: blocks.flatMap(({ block }) => echoed(block)) } : undefined
+/**
+ * Returns the data to send back with the turn; empty if no tool was called or there was no thinking. The positions of
+ * an answer that was cut end with its last complete call.
+ */
+export const echoOf = (all: Blocks, model: string, isCut: boolean): Echo.Echo | undefined => {
+  const blocks = isCut
+    ? all.slice(0, all.findLastIndex((_, place) => textsOf(all, place, isCut).some(Arguments.isObject)) + 1)
+    : all
+  return hasCalls(blocks) && hasThinking(blocks)
+    ? { model, blocks: blocks.flatMap(({ block }) => echoed(block)) }
+    : undefined
+}

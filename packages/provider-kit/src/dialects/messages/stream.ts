@@ -124,8 +124,7 @@ const ended = (before: State, { content_block, index }: Json.Fields): Step<State
   const block = Json.fields(content_block)
   const { parts: said, state } =
     block.type === "text" && !before.hasText ? spoken(before, "text", textOf(block.text)) : silent(before)
-  const [blocks, parts] = Blocks.end(state.blocks, index, block.input)
-  return { state: { ...state, blocks }, parts: said.length === 0 ? parts : [...said, ...parts] }
+  return { state: { ...state, blocks: Blocks.end(state.blocks, index, block.input) }, parts: said }
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -156,6 +155,10 @@ const stopOf = (event: Json.Fields, delta: Json.Fields): string => {
   return isOpen(word) ? "" : word
 }
 
+/** Ends the blocks of a complete answer. Some servers omit their end events. */
+const endedBlocks = ({ blocks, reason }: State): Blocks.Blocks =>
+  reason === "length" ? blocks : Blocks.endWhole(blocks)
+
 /** Reads usage and the finish reason. If several events report a reason, the last one is used. */
 const changed = (state: State, event: Json.Fields): Step<State> => {
   const delta = Json.fields(event.delta)
@@ -165,9 +168,7 @@ const changed = (state: State, event: Json.Fields): Step<State> => {
   const end = ending(stop, "stop_reason")
   if (end.type === "failed") return failed({ ...state, counts }, failureOf(end, delta))
   const filled = fill({ ...state, counts, reason: end.reason }, state.preset)
-  // Some servers omit the end events of blocks.
-  const [blocks, ends] = Blocks.endWhole(filled.state.blocks)
-  return { ...filled, state: { ...filled.state, blocks }, parts: [...filled.parts, ...ends] }
+  return { ...filled, state: { ...filled.state, blocks: endedBlocks(filled.state) } }
 }
 
 const fold = (state: State, events: ReadonlyArray<Json.Fields>): Step<State> => {
@@ -195,13 +196,14 @@ const completed = (state: State, event: Json.Fields): Step<State> => {
   const whole = Json.fields(message)
   const counts = counted(counted(counted(state.counts, whole.usage), metrics), event.usage)
   const filled = fill({ ...state, counts }, whole.content ?? state.preset)
-  const [blocks, ends] = Blocks.endWhole(filled.state.blocks)
+  const blocks = endedBlocks(filled.state)
   const reason = state.reason ?? "stop"
-  if (Blocks.hasOpenCall(blocks)) throw unreadable("the response ended in the middle of a tool call")
+  if (reason !== "length" && Blocks.hasOpenCall(blocks))
+    throw unreadable("the response ended in the middle of a tool call")
   if (reason === "tool-calls" && !Blocks.hasCalls(blocks) && !filled.state.hasText) {
     throw unreadable("the response ends with a request for tools but contains no tool call")
   }
-  return { ...filled, state: { ...filled.state, blocks, reason, isComplete: true }, parts: [...filled.parts, ...ends] }
+  return { ...filled, state: { ...filled.state, blocks, reason, isComplete: true } }
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -267,7 +269,7 @@ const incomplete = ({ foreign, hasBegun }: State): WorkerErrorReason => {
  * with tool calls finishes with `tool-calls`, regardless of the vendor's reason.
  */
 const finishReason = ({ blocks, hasText, reason }: State): FinishReason | undefined => {
-  if (reason === undefined || Blocks.hasOpenCall(blocks)) return undefined
+  if (reason === undefined || (reason !== "length" && Blocks.hasOpenCall(blocks))) return undefined
   if (Blocks.hasCalls(blocks)) return reason === "stop" ? "tool-calls" : reason
   // The finish reason is wrong, but the text is usable.
   if (reason === "tool-calls") return hasText ? "stop" : undefined
@@ -280,8 +282,9 @@ export const protocolOf = (model: string): Protocol<unknown, State> => ({
   next,
   finishReason,
   isOver: ({ isComplete }) => isComplete,
+  last: ({ blocks, reason }) => Blocks.calls(blocks, reason === "length"),
   usage: ({ counts }) => usageOf(counts),
   model: ({ model }) => model,
-  echo: ({ blocks }) => Blocks.echoOf(blocks, model),
+  echo: ({ blocks, reason }) => Blocks.echoOf(blocks, model, reason === "length"),
   incomplete
 })

@@ -20,6 +20,8 @@ interface Call {
   /** The last piece received of the arguments. */
   readonly last: string
   readonly isEnded: boolean
+  /** Whether the vendor reports that the call is incomplete. */
+  readonly isCut: boolean
 }
 
 /** The calls received, in order. */
@@ -82,7 +84,8 @@ const begun = ({ index, itemId }: Place): Call => ({
   arguments: "",
   given: "",
   last: "",
-  isEnded: false
+  isEnded: false,
+  isCut: false
 })
 
 const withCall = (calls: Calls, place: number, call: Call): Calls => {
@@ -103,7 +106,8 @@ const known = (call: Call, item: Json.Fields): Call => ({
   ...call,
   id: call.id || Arguments.idOf(item.call_id) || Json.textChunk(item.id, "an item's id"),
   name: call.name || Json.textChunk(calledIn(item).name, "a tool's name"),
-  itemId: call.itemId || Json.textChunk(item.id, "an item's id")
+  itemId: call.itemId || Json.textChunk(item.id, "an item's id"),
+  isCut: call.isCut || item.status === "incomplete"
 })
 
 const putAt = (calls: Calls, place: number, call: Call, before: Call | undefined): Taken => {
@@ -159,20 +163,25 @@ export const confirm = (calls: Calls, at: Place, item: Json.Fields): Taken => {
   return isSame && !isKnown ? { calls, parts: none } : end(calls, at, item)
 }
 
+/** A call as it is emitted at the end of an answer. */
+export type Whole = Extract<WorkerPart, { type: "tool-call" }>
+
 /**
- * Returns the complete calls. If the answer is complete, a call without an end event is included if its arguments can
- * be parsed.
+ * Returns the calls. If the answer is complete, a call without an end event is included if its arguments can be parsed.
+ * Otherwise, a call that may have been cut has no arguments.
  */
-export const whole = (calls: Calls, isComplete: boolean): ReadonlyArray<WorkerPart> => {
-  const taken = isComplete ? calls : calls.filter(({ isEnded }) => isEnded)
-  return taken.flatMap(({ arguments: given, id, isEnded, last, name }) => {
+export const whole = (calls: Calls, isComplete: boolean): ReadonlyArray<Whole> =>
+  calls.flatMap((call, at) => {
+    const { arguments: given, id, isEnded, last, name } = call
+    const isCut = !isComplete && (call.isCut || !isEnded || at === calls.length - 1)
+    if (name === "" && isCut) return []
     if (name === "") throw unreadable("a tool call has no name")
-    const texts = Arguments.whole(given, last)
-    if (!isEnded && (given === "" || !texts.every(Arguments.isObject))) throw unreadable("a tool call has no end event")
+    const texts = call.isCut && isCut ? [""] : isCut ? Arguments.ofCut(given) : Arguments.whole(given, last)
+    const isOpen = isComplete && !isEnded
+    if (isOpen && (given === "" || !texts.every(Arguments.isObject))) throw unreadable("a tool call has no end event")
     // Several calls to one tool were merged into one.
     return texts.map((text, at) => {
       const own = at === 0 ? id : ""
       return { type: "tool-call", id: own || `call_${crypto.randomUUID()}`, name, arguments: text } as const
     })
   })
-}

@@ -73,6 +73,14 @@ export const withPlace = (places: ReadonlyArray<Place>, place: Place): ReadonlyA
 }
 
 /**
+ * Returns the positions up to the last of the given calls. OpenAI refuses reasoning without the call that follows it.
+ *
+ * @internal
+ */
+export const upTo = (places: ReadonlyArray<Place>, calls: ReadonlySet<string>): ReadonlyArray<Place> =>
+  places.slice(0, places.findLastIndex((one) => one.type === "function_call" && calls.has(one.call_id)) + 1)
+
+/**
  * Returns the data to send back with the turn; `undefined` if no tool was called or there was no thinking.
  *
  * @internal

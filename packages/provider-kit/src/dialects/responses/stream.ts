@@ -311,6 +311,16 @@ const completed = (state: State, last: Json.Fields): Step<State> => {
 
 const isFailed = (status: unknown): boolean => status === "failed" || status === "cancelled"
 
+/** Returns the calls. Those that the answer was cut within have no arguments. */
+const callsOf = ({ calls, last }: State): ReadonlyArray<Calls.Whole> =>
+  Calls.whole(calls, last?.status !== "incomplete")
+
+/** Returns the positions of the calls that the answer was not cut within. */
+const placesOf = (state: State): ReadonlyArray<Echo.Place> =>
+  state.last?.status === "incomplete"
+    ? Echo.upTo(state.places, new Set(callsOf(state).flatMap((call) => (call.arguments === "" ? [] : [call.id]))))
+    : state.places
+
 const failure = (last: Json.Fields): WorkerErrorReason | undefined => {
   if (Errors.hasInformation(last.error)) return Errors.reasonOfEvent(last.error)
   if (!isFailed(last.status)) return undefined
@@ -444,12 +454,12 @@ export const protocol = (model: string, isBackground = false): Protocol<unknown,
   failed,
   finishReason,
   isOver: ({ last }) => last !== undefined,
-  last: ({ calls, last }) => Calls.whole(calls, last?.status !== "incomplete"),
+  last: callsOf,
   text: (state) => (state.isOther ? textOf(state) : undefined),
   // OpenAI's input includes cached tokens and its output includes reasoning, as in our usage.
   usage: ({ last }) => usageOf(last?.usage),
   model: ({ last }) => Json.text(last?.model),
-  echo: ({ places }) => Echo.echoOf(model, places),
+  echo: (state) => Echo.echoOf(model, placesOf(state)),
   incomplete: ({ foreign, hasBegun }) => {
     if (foreign !== undefined) return Errors.reasonOfEvent(foreign)
     return hasBegun
