@@ -111,9 +111,46 @@ const stringsIn = (answer: string): ReadonlyArray<string> => {
   }
 }
 
+const tick = "```"
+
+/** Other ways to mark a file or a block of code, and the fenced block that each one is. */
+const wrappers: ReadonlyArray<readonly [guard: RegExp, pattern: RegExp, replacement: string]> = [
+  // The replacement of a conflict: SEARCH, REPLACE.
+  [
+    /<<<<</,
+    /^[ \t]*<{5,}[^\n]*\n[\s\S]*?^[ \t]*={5,}[ \t]*\n([\s\S]*?)^[ \t]*>{5,}[^\n]*$/gm,
+    `${tick}python\n$1${tick}`
+  ],
+  // A file in a shell's input: cat > solution.py <<'EOF'
+  [
+    /<</,
+    /^[^\n]*\b(?:cat|tee|python3?)\b[^\n]*<<-?[ \t]*(["']?)(\w+)\1[^\n]*\n([\s\S]*?)\n[ \t]*\2[ \t]*$/gm,
+    `${tick}python\n$3\n${tick}`
+  ],
+  [/\*\*\* Begin Patch/, /^\*\*\* Begin Patch\n([\s\S]*?)^\*\*\* End Patch$/gm, `${tick}diff\n$1${tick}`],
+  [/^%%/m, /^%%\w+[^\n]*\n/gm, ""],
+  [
+    /\\begin\{(?:lstlisting|verbatim|minted|python)\}/,
+    /\\begin\{(lstlisting|verbatim|minted|python)\}(?:\[[^\]\n]*\]|\{\w+\})*[ \t]*\n([\s\S]*?)\n[ \t]*\\end\{\1\}/g,
+    `${tick}python\n$2\n${tick}`
+  ],
+  [
+    /#\+begin_src/i,
+    /^[ \t]*#\+begin_src[ \t]+python[^\n]*\n([\s\S]*?)\n[ \t]*#\+end_src[ \t]*$/gim,
+    `${tick}python\n$1\n${tick}`
+  ],
+  [/\{code/, /\{code(?::python)?\}[ \t]*\n([\s\S]*?)\n[ \t]*\{code\}/g, `${tick}python\n$1\n${tick}`]
+]
+
+const unwrapped = (answer: string): string =>
+  wrappers.reduce(
+    (text, [guard, pattern, replacement]) => (guard.test(text) ? text.replace(pattern, replacement) : text),
+    answer
+  )
+
 /** Returns the texts of an answer that may be its program, in order. The last one is the answer itself. */
 export const candidates = (written: string): ReadonlyArray<string> => {
-  const answer = withoutTokens(written).replace(/^\s*python3?\n/i, "")
+  const answer = unwrapped(withoutTokens(written).replace(/^\s*python3?\n/i, ""))
   const fenced = blocks(answer)
   // Python reads "~~~" as an operator.
   if (fenced.length > 0) return [...fenced.map(({ code }) => code), answer.replace(/^(\s*)~~~/gm, "$1```")]

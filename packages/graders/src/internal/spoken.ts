@@ -61,7 +61,10 @@ const withoutOpening = (text: string): string => {
     : text.slice(found.length)
 }
 
-/** The turn of another speaker after the answer, or the next question that a model makes up. */
+/** The turn of another speaker after the answer. */
+const nextSpeaker = /(?<=\S\s*)<\|\w+\|>\s*<\|\w+\|>\s*(?:user|human)\b[\s\S]*$/i
+
+/** The next question that a model makes up. */
 const nextTurn =
   /(?<=\S\s*)(?:<\|(?:im_end|eot_id|end|endoftext|end_of_text)\|>\s*<\||\n\s*\n(?:\*\*)?(?:question|q|user|human|problem)(?:\*\*)?\s?#?\d{0,3}\s?:(?:\*\*)?\s)[\s\S]*$/i
 
@@ -74,7 +77,8 @@ const signature =
 
 /** Removes the tokens of chat templates. */
 export const withoutTokens = (given: string): string => {
-  const cut = given.replace(nextTurn, (all, at: number) => (/answer|####|boxed/i.test(given.slice(0, at)) ? "" : all))
+  const own = given.replace(nextSpeaker, "")
+  const cut = own.replace(nextTurn, (all, at: number) => (/answer|####|boxed/i.test(own.slice(0, at)) ? "" : all))
   const text = cut.replace(signature, "").replace(spoiler, (_, one, two, three) => one ?? two ?? three)
   const boxed = text.replace(boxTokens, (_, side) => (side === "begin" ? "<answer>" : "</answer>"))
   return withoutClosing(withoutOpening(boxed.replace(instruction, "")))

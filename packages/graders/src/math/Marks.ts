@@ -156,7 +156,7 @@ const names = [
 ]
 
 /** Names of objects around an answer. Objects with other names, such as examples, may contain the answers of others. */
-const around = /^(?:data|arguments|args|param(?:eter)?s|input|message|content|body|payload|completion|return)$/i
+export const around = /^(?:data|arguments|args|param(?:eter)?s|input|message|content|body|payload|completion|return)$/i
 
 const inValue = (value: unknown): string | undefined => {
   if (typeof value === "string" || typeof value === "number") return String(value)

@@ -6,11 +6,13 @@
  * choose any. If there are several statements, the last one counts.
  */
 import { Options as Tables } from "@divisi/core"
+import * as Task from "@divisi/core/Task"
+import * as Effect from "effect/Effect"
 import { answerWords, joinedWords, rightWords } from "../internal/answerWords.ts"
 import { isChosen, isReplaced, isUnchosen } from "../internal/assertion/Assertion.ts"
 import { spoken } from "../internal/spoken.ts"
 import { firstTagged } from "../internal/tagged.ts"
-import { inJson, withoutStruck } from "../math/Marks.ts"
+import { around, inJson, withoutStruck } from "../math/Marks.ts"
 import * as Verdict from "../Verdict.ts"
 
 /** Options for {@link make}. */
@@ -65,16 +67,32 @@ const ordinal = new RegExp(
   "gi"
 )
 
+/** Letters in circles and squares: "Ⓑ", "🅑", "🄱". */
+const enclosed = /[Ⓐ-ⓩ]|[\u{1f110}-\u{1f129}\u{1f130}-\u{1f149}\u{1f150}-\u{1f169}\u{1f170}-\u{1f189}]\ufe0f?/gu
+
+const unenclosed = (sign: string): string => {
+  const code = sign.codePointAt(0)!
+  return `(${String.fromCodePoint(0x41 + (code < 0x10000 ? (code - 0x24b6) % 26 : (code - 0x1f110) % 32))}) `
+}
+
+/** Symbols around a choice that do not judge it. */
+const ornaments = /[⭐🌟★☆🎯➡✨🏆🏁💡🔹🔸▶🎉🥇📌📝🔷🔶]\ufe0f?/gu
+
 /** Removes Markdown, HTML and LaTeX markup. Boxes and tags become `‹…›`. */
 const plain = (text: string): string => {
   const unwrapped = text
+    .replace(enclosed, unenclosed)
+    .replace(ornaments, "")
     .normalize("NFKC")
     .replace(/<answer>\s*([\s\S]*?)\s*<\/answer>|\[answer\]\s*([\s\S]*?)\s*\[\/answer\]/gi, "‹$1$2›")
     .replace(/<\w+\s[^<>]{0,40}?(?:letter|choice|option|answer)\s*=\s*["']([A-Za-z])["'][^<>]{0,40}>/g, "‹$1›")
     .replace(ordinal, (_, place: string) => `option ${"ABCDEFGHIJ"[ordinals.indexOf(place.toLowerCase())]!}`)
     .replace(framed, "Answer: ")
     .replace(/^[ \t]*\|[ \t:|-]+\|[ \t]*$|^[ \t]*\|[ \t]*|[ \t]*\|[ \t]*$/gm, "")
-    .replace(/^((?:final )?answer)[ \t]*\|[ \t]*/gim, "$1: ")
+    .replace(
+      /^(?:(?:my |final )?(?:answer|choice|selection|pick|option|letter)|selected(?: \w+)?|chosen(?: \w+)?)[ \t]*\|[ \t]*/gim,
+      "Answer: "
+    )
     .replace(/^[ \t]*(?:[-*] )?\[[xX]\][ \t]*/gm, "")
     .replace(/<\/?[a-z][^<>]{0,80}>/gi, " ")
     .replace(/^ {0,3}#{1,6} +/gm, "")
@@ -107,7 +125,7 @@ const adverbs = "therefore|thus|then|definitely|clearly|probably|likely|indeed|h
 
 /** Words that may follow a chosen letter. "A" and "I" are also words, so not every occurrence is a choice. */
 const connectors =
-  "because|since|which|as|is|it|ist|est|es|è|é|är|er|and|or|with|for|by|due|given|but|where|from|weil|da|porque|car|parce|perché|потому|omdat"
+  "because|since|which|as|is|it|ist|est|es|è|é|är|er|and|or|with|for|by|due|given|but|where|from|weil|da|porque|car|parce|perché|потому|omdat|şıkkı\\p{L}*|seçene\\p{L}*|olur"
 
 const options = `(?:(?:the|la|le|el|il|die|a|o)\\s+)?(?:(?:${choiceWords})\\s*#?)?`
 
@@ -272,7 +290,7 @@ const waysOf = (letters: string): ReadonlyArray<ReadonlyArray<Way>> => {
       "^\\s*",
       letters,
       true,
-      `(?:\\s*[)\\]}.:]*\\s*(?:$|\\n)|\\s*[-–—:.)]\\s|,?\\s+(?:because|since|as|for|weil|da|porque|car|parce|perché)\\b|(?<=[)\\]])\\s)`
+      `(?:\\s*[)\\]}.:]*\\s*(?:$|\\n)|\\s*\\((?:the|option|choice|answer|i\\.e|which|=)[^()?]{1,60}\\)[.!]?\\s*$|\\s*[-–—:.)]\\s|,?\\s+(?:because|since|as|for|weil|da|porque|car|parce|perché)\\b|(?<=[)\\]])\\s)`
     ),
     way(`(?:^|\\n)\\s*${options}\\s*`, letters, false, "[\\s.)\\]}]*(?:$|\\n)"),
     way(`(?:^|\\n)\\s*(?:option|choice)\\s+`, letters, false, "\\s*[:.–—-](?:\\s|$)"),
@@ -357,7 +375,8 @@ const statements = (text: string, { isSmall, pattern }: Way, patterns: Patterns)
     if (/[AI]/.test(letter) && isWord.test(rest)) return []
     if (refuted.test(rest)) return []
     if (isSubject.test(rest) && !/is\s+(?:correct|right)/.test(match[0])) return []
-    const lead = text.slice(Math.max(0, match.index - 60), match.index)
+    const from = match.index + /^[\s.!?]*/.exec(match[0])![0].length
+    const lead = text.slice(Math.max(0, from - 60), from)
     if (disowned.test(lead) || ofOthers.test(lead) || patterns.calledWrong.test(rest)) return []
     const isSecond = patterns.second.test(text.slice(Math.max(0, at - 40), at).replace(/[([{]+$/, ""))
     if (!isChosen(text, { start: at, end: at + 1 })) return []
@@ -430,7 +449,7 @@ const evasions =
  */
 export const extract = (text: string, letters: string = defaultLetters): string | undefined => {
   const given = withoutStruck(spoken(text))
-  const shown = given.trimStart().startsWith("{") ? (inJson(given).at(-1)?.content ?? given) : given
+  const shown = given.trimStart().startsWith("{") ? (inRecord(given) ?? inJson(given).at(-1)?.content ?? given) : given
   if (/\b(?:1st|first) choice\b[\s\S]*\b(?:2nd|second) choice\b/i.test(shown)) return undefined
   const verified = onlyVerified(shown, letters)
   const said = withoutContrast(plain(shown.replace(boldEnd, "$1\n$2$3")))
@@ -454,6 +473,29 @@ export const extract = (text: string, letters: string = defaultLetters): string 
     return strong.some(({ at }) => at === chosen.at) && strong.some(isRival) ? undefined : chosen.letter
   }
   return verified
+}
+
+const letterKey =
+  /^(?:(?:final|my|correct|selected|chosen)?_?(?:answer|choice|option|letter|selection|label|pick)|selected|chosen|key)$/i
+
+/** Returns the only letter in the fields of a JSON object that name a choice: `{"choice": {"letter": "B"}}`. */
+const inRecord = (text: string): string | undefined => {
+  const walk = (value: unknown, levels: number): ReadonlyArray<string> =>
+    typeof value !== "object" || value === null || levels === 0
+      ? []
+      : Object.entries(value).flatMap(([name, one]) =>
+          letterKey.test(name) && typeof one === "string" && /^\s*\(?[A-Za-z]\)?\s*$/.test(one)
+            ? [one.replace(/[\s()]/g, "").toUpperCase()]
+            : letterKey.test(name) || around.test(name)
+              ? walk(one, levels - 1)
+              : []
+        )
+  try {
+    const found = new Set(walk(JSON.parse(text), 3))
+    return found.size === 1 ? `‹${[...found][0]}›` : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** A letter in bold or in parentheses at the end of a text, after a sentence. */
@@ -497,6 +539,44 @@ const last = (found: ReadonlyArray<Statement>): Statement | undefined => {
   return latest.some(({ letter }) => letter === undefined) ? undefined : latest[0]!
 }
 
+// -------------------------------------------------------------------------------------------------------------------
+// The question's options
+// -------------------------------------------------------------------------------------------------------------------
+
+const optionLine = /^[ \t]*[*_]*[([]?([A-Z])(?:[)\].:]|\s+[-–—])[*_]*[ \t]+(\S[^\n]*?)[ \t]*$/gm
+
+/** Normalizes the text of an option for comparison. */
+const bare = (text: string): string =>
+  plain(text)
+    .replace(/[‹›]/g, "")
+    .toLowerCase()
+    .replace(/^(?:the|an?)\s+/, "")
+    .replace(/[\s.,;:!"'()]+/g, " ")
+    .trim()
+
+/** Returns the options that a question lists, by letter. */
+const optionsOf = (question: string): ReadonlyMap<string, string> =>
+  new Map(Array.from(question.matchAll(optionLine), ([, letter, text]) => [letter!, bare(text!)]))
+
+/** What a text that ends with an option may say before it. */
+const choosing = new RegExp(
+  `^(?:[\\s\\S]*(?:[.!?:]\\s|\\n))?[\\s*_]*(?:(?:so|thus|hence|therefore|clearly),?\\s+)?(?:(?:the\\s+)?(?:(?:correct|right|best|final)\\s+)?(?:${answerWords}|option|choice)\\s*(?::|is:?|est|ist|es|è|é)\\s*|it\\s+(?:is|must be|has to be)\\s+|it['’]s\\s+)?`,
+  "iu"
+)
+
+/** Returns the letter of the option whose text an answer consists of, or ends with: "The answer is Canberra." */
+const byText = (answer: string, options: ReadonlyMap<string, string>): string | undefined => {
+  const said = spoken(answer).slice(-400)
+  const boxed = /\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}[\s$.]*$|<answer>([^<]*)<\/answer>\s*$/i.exec(said)
+  const value = bare(boxed?.[1] ?? boxed?.[2] ?? said.replace(choosing, ""))
+  const found = [...options].filter(([, text]) => text !== "" && text === value)
+  return found.length === 1 ? found[0]![0] : undefined
+}
+
+/** Cyrillic letters that look like Latin ones, where a choice ends. */
+const lookalike = /(?<!\p{L})[АВСЕН](?=\s*(?:[).:,;!*\]}]|$|\n))/gu
+const latin: Readonly<Record<string, string>> = { А: "A", В: "B", С: "C", Е: "E", Н: "H" }
+
 const goldLetter = (gold: string) => /[A-Z]/.exec(gold.trim())?.[0] ?? gold.trim().toUpperCase()
 
 const table = {
@@ -507,11 +587,16 @@ const table = {
 /** Creates a grader for multiple-choice letters. */
 export const make = (options: Options = {}): Verdict.AnswerGrader => {
   Tables.check("LetterGrader.make", options, table)
-  return Verdict.grader(options.name ?? "letter", (gold, answer) => {
-    const extracted = extract(answer, options.letters)
-    if (extracted === undefined) return Verdict.unparsed
-    return Verdict.make({ correct: extracted === goldLetter(gold), rung: "letter", extracted })
-  })
+  return Verdict.graderEffect(options.name ?? "letter", (gold, answer, task) =>
+    Effect.sync(() => {
+      const listed = optionsOf(Task.question(task))
+      const isLatin = listed.size > 1 && !/(?<!\p{L})[БГД](?!\p{L})/u.test(answer)
+      const said = isLatin ? answer.replace(lookalike, (letter) => latin[letter]!) : answer
+      const extracted = extract(said, options.letters) ?? (listed.size > 1 ? byText(answer, listed) : undefined)
+      if (extracted === undefined) return Verdict.unparsed
+      return Verdict.make({ correct: extracted === goldLetter(gold), rung: "letter", extracted })
+    })
+  )
 }
 
 /** Grades choices from A to J. */
