@@ -10,7 +10,7 @@ export interface Server {
   /** Host and port of the server. */
   readonly address: string
   readonly versionGroup?: string | undefined
-  /** Whether the other servers reach it, and it was seen within the last 12 seconds. */
+  /** Whether the other servers can reach it, and it was seen within the last 12 seconds. */
   readonly isHealthy: boolean
   /** Whether the server was asked to drain. */
   readonly isDraining: boolean
@@ -27,7 +27,7 @@ export interface Status {
     readonly address?: string | undefined
     readonly runs: number
   }>
-  /** Number of unprocessed messages between servers, without those of scheduled runs. */
+  /** Number of unprocessed messages between servers, excluding those of scheduled runs. */
   readonly pendingMessages: number
   /** Number of submitted runs with a start time in the future. */
   readonly scheduledRuns: number

@@ -20,8 +20,9 @@ const leaseMillis = 10_000
  *
  * **Gotchas**
  *
- * The slots of a process that dies are free after 10 seconds. A process that is frozen for longer has calls in flight
- * whose slots other processes use. While the database is unreachable, the gate applies the limit to each process.
+ * If a process dies, its slots become free after 10 seconds. If a process is frozen for longer, other processes use the
+ * slots of its calls in flight. While the database is unreachable, the gate applies the limit to each process
+ * separately.
  *
  * **Example** (eight calls at a time for all processes)
  *

@@ -109,8 +109,8 @@ const namedAt =
  *
  * **Gotchas**
  *
- * If an account cannot be written, calls are refused: the run fails with an `AccountsError`. A call that ends in this
- * state stays reserved at its worst case.
+ * If an account cannot be written, calls are refused: the run fails with an `AccountsError`. If a call ends in the
+ * meantime, its worst-case cost stays reserved.
  *
  * **Example**
  *

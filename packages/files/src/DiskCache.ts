@@ -91,9 +91,10 @@ const open = ({ file, maxBytes = 1024 ** 3, maxEntries = Number.POSITIVE_INFINIT
  * **Details**
  *
  * Several processes can use the same file at the same time. If two of them answer the same request concurrently, the
- * later answer is stored. A killed process loses no stored answer and leaves the file intact. If the file can no
- * longer be used, for example because the disk is full, answers are neither stored nor looked up. This is logged once,
- * and no call fails because of it. An answer that does not match its checksum counts as missing, and the next one replaces it.
+ * later answer is stored. If a process is killed, no stored answer is lost and the file remains intact. If the file can
+ * no longer be used, for example because the disk is full, answers are neither stored nor looked up. This is logged
+ * once, and no call fails because of it. An answer that does not match its checksum counts as missing, and the next one
+ * replaces it.
  *
  * **Gotchas**
  *

@@ -40,7 +40,8 @@ const optionsTable = Tables.table(
 
 /**
  * Texts by name. They are read and written synchronously, in well under a millisecond; written texts survive a crash of
- * the process. If the file becomes unusable (a full disk), this is logged once, and all texts count as missing.
+ * the process. If the file becomes unusable, for example because the disk is full, this is logged once, and all texts
+ * count as missing.
  */
 export interface Records {
   readonly get: (name: string) => string | undefined

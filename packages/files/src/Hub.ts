@@ -11,7 +11,7 @@ export interface Place {
   readonly repository: string
   /** A branch, tag or commit. Only a commit is immutable. Default: `main`. */
   readonly revision?: string | undefined
-  /** Its path in the repository. */
+  /** Path of the file within the repository. */
   readonly file: string
 }
 
@@ -19,7 +19,7 @@ const publicHub = "https://huggingface.co"
 
 const orNone = <A>(config: Config.Config<A>) => Effect.orDie(Config.option(config))
 
-/** The address of the hub: the environment variable `HF_ENDPOINT`, otherwise the public hub. */
+/** The hub's address, from the environment variable `HF_ENDPOINT`. Default: the public hub. */
 export const endpoint: Effect.Effect<string> = Effect.orDie(
   Config.String("HF_ENDPOINT").pipe(Config.withDefault(publicHub))
 )

@@ -13,19 +13,21 @@ import * as Effect from "effect/Effect"
 /** Why a text has no answer. */
 export interface Absence {
   /**
-   * `none`: the text states no value. `unasserted`: it only mentions one. `retracted`: it takes its answer back, or may do
-   * so. `several`: it gives different answers.
+   * `none`: the text states no value. `unasserted`: it only mentions one. `retracted`: it retracts its answer, or may
+   * do so. `several`: it gives different answers.
    */
   readonly kind: "none" | "unasserted" | "retracted" | "several"
-  /** The parts of the text that decided: the mentioned value, the answer and its retraction, or the answers. */
+  /**
+   * The parts of the text that led to this result: the mentioned value, the answer and its retraction, or the answers.
+   */
   readonly quotes: ReadonlyArray<string>
 }
 
 /** A verdict on an answer, with the details behind it. */
 export interface Verdict extends Grader.Grade {
-  /** The extracted answer. Undefined if the text does not contain one, in which case it is wrong. */
+  /** The extracted answer. Undefined if the text does not contain one, in which case the answer counts as wrong. */
   readonly extracted?: string | undefined
-  /** The rule that decided, such as `rational`. `unparsed` if no answer could be extracted. */
+  /** The rule that decided the verdict, such as `rational`. `unparsed` if no answer could be extracted. */
   readonly rung: string
   /** Why `extracted` is missing. Set by graders of mathematics. */
   readonly absence?: Absence | undefined

@@ -92,7 +92,7 @@ const encodingFor = (accepted: string): "br" | "gzip" | undefined =>
 
 /**
  * Returns the file for a path below the page's root, or `undefined` if there is no such file. `""` and `"/"` return the
- * document. Throws {@link NotBuilt} in a checkout that was not built.
+ * document. Throws {@link NotBuilt} in a checkout that has not been built.
  */
 export const respond = (path: string, acceptedEncodings = ""): Asset | undefined => {
   const name = path.replace(/^\/+/, "") || "index.html"

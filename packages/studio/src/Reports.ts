@@ -8,7 +8,7 @@ import type { Group, Opened } from "./training/Listing.ts"
 import * as Trainings from "./training/Listing.ts"
 import * as Series from "./training/Series.ts"
 
-/** Optional parts of the report on an evaluation. */
+/** Optional parts of an evaluation's report. */
 export interface EvaluationOptions {
   /** Name of the evaluation. Default: `evaluation`. */
   readonly name?: string | undefined

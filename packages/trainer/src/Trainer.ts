@@ -366,7 +366,7 @@ export const start = (parts: Parts, input: ConfigInput, options: Options): Effec
  *
  * **Gotchas**
  *
- * Pass the same parts as when the run was started: the same sources, engine and workers. Only their names and the
+ * Pass the same parts as when the run was started, with the same sources, engine and workers. Only their names and the
  * worker ids are checked.
  *
  * **Example**
@@ -461,7 +461,8 @@ const workOn = Effect.fnUntraced(function* (
 })
 
 /**
- * Runs rollouts for a training run on another machine until that run ends. Returns immediately if it has already ended.
+ * Runs rollouts for a training run on another machine until that run ends. Returns immediately if the run has already
+ * ended.
  *
  * **Details**
  *

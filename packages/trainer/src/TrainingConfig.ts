@@ -64,8 +64,8 @@ export interface AdvantageConfig {
   /**
    * Which groups count as equal: groups with equal rewards (`"reward"`), or groups whose parseable answers are all
    * correct or all wrong (`"correctness"`, the filter of DAPO, Yu et al. 2025). Use `"correctness"` for policies that
-   * still write many invalid plans: as long as no plan gives a correct answer, rewards favor the shortest plan, because
-   * it contains fewer errors.
+   * still write many invalid plans: until some plan gives a correct answer, rewards favor the shortest plan, because it
+   * contains fewer errors.
    */
   readonly equalBy: "reward" | "correctness"
   /** Factor applied to the advantages of the first round if a recursive round follows. */
@@ -108,7 +108,7 @@ export interface RolloutRunSettings
   extends Omit<RunSettings, "maxSteps" | "reassign" | "recursion" | "seed" | "self" | "critic" | "threshold"> {
   /** Maximum number of steps per workflow. */
   readonly maxSteps: number
-  /** Another worker never takes over a step: the reward belongs to the worker that the plan names. */
+  /** Another worker never takes over a step, because the reward must be credited to the worker that the plan names. */
   readonly reassign?: "never" | undefined
 }
 
@@ -152,7 +152,7 @@ export interface RolloutConfig {
   /**
    * How completions are parsed. Default: `"thought-then-strict"`. A completion that Python could not parse has the
    * reward 0, as in the paper (section 2). A tolerant parser would reward the errors that it accepts, so the policy
-   * would not unlearn them.
+   * would not learn to avoid them.
    */
   readonly reading: WorkflowText.Mode
   /**

@@ -73,7 +73,7 @@ export const isAlive = (schema: string, column: string, { graceMillis, reconnect
 
 /**
  * Returns an SQL condition that checks whether the owner in a column has lost its runs to `self`: it was not seen for
- * `expireMillis`, or for half of that if it does not hold its lock either. `self` must have been seen without a gap
+ * `expireMillis`, or for half of that if it also does not hold its lock. `self` must have been seen without a gap
  * during the same period, because after a database outage no process was seen for a while and all of them reconnect. A
  * frozen process still holds its lock, but is not seen.
  */

@@ -71,7 +71,7 @@ export interface Worker {
   readonly conductor: Conductor["Service"]
   /** Returns additional options for a run, such as its account. */
   readonly optionsOf?: ((task: Task.Task) => RunOptions) | undefined
-  /** Maximum number of concurrent runs on this server. Further runs wait. Default: 50. */
+  /** Maximum number of concurrent runs on this server. Additional runs wait. Default: 50. */
   readonly concurrency?: number | undefined
   /**
    * Maximum number of servers in a row that may die or freeze while executing a run without receiving an answer. The
@@ -91,8 +91,8 @@ export interface Worker {
 /** Options for a submitted run. */
 export interface SubmitOptions {
   /**
-   * The earliest start, in milliseconds since 1970 by the database's clock. Until then the run uses no resources on a
-   * server, and can be cancelled. Default: as soon as a server has room.
+   * The earliest start, in milliseconds since 1970 by the database's clock. Until then, the run uses no resources on a
+   * server and can be cancelled. Default: as soon as a server has capacity.
    */
   readonly startAt?: number | undefined
 }
@@ -166,8 +166,9 @@ export interface ClusterRuns {
   /** Waits until a run has finished and returns its result. */
   readonly result: (id: string) => Effect.Effect<Ended>
   /**
-   * Cancels a run. No further calls are made, even if the run's server dies at this moment. If no server responds within
-   * 5 s, the next one ends the run. A run that has ended stays as it is; a run that is submitted later does not start.
+   * Cancels a run. No further calls are made, even if the run's server dies at this moment. If no server responds
+   * within 5 s, the next one ends the run. A run that has ended is left unchanged; a run that is submitted later under
+   * this id does not start.
    */
   readonly cancel: (id: string) => Effect.Effect<void, Postgres.PostgresError>
   /**
@@ -183,10 +184,10 @@ export interface ClusterRuns {
   readonly follow: (id: string, from?: number) => Stream.Stream<Item>
   /**
    * Completes when this server is asked to drain (`Operations.drain`). Fails with `ServerRejected` if a vendor rejects
-   * its key or account. In both cases, the scope should then be closed: the runs wait for another server.
+   * its key or account. In both cases, close the scope; the runs then wait for another server.
    */
   readonly drained: Effect.Effect<void, Postgres.PostgresError | ServerRejected>
-  /** Returns the number of runs in this process, and of their calls in flight. */
+  /** Returns the number of runs in this process and the number of their calls in flight. */
   readonly size: () => { readonly runs: number; readonly calls: number }
   readonly journal: Journal.Journal
 }

@@ -35,8 +35,8 @@ const end = Effect.fnUntraced(function* (
 })
 
 /**
- * Ends a run that was lost by too many servers in a row, and fails. Such a run may be the cause of the losses and must
- * not take down every server. A run without entries is marked as cancelled.
+ * Ends a run that was lost by too many servers in a row, and fails. Such a run may be what crashes the servers, and
+ * must not take down all of them. A run without entries is marked as cancelled.
  */
 export const abandoned = (
   journal: Journal.Journal,

@@ -53,7 +53,7 @@ export interface Settings {
   readonly versionGroup?: string | undefined
   /** If omitted, this process submits and follows runs but does not execute any. */
   readonly address?: Address | undefined
-  /** If given, the readiness of these pods decides which servers are healthy, instead of pings. */
+  /** If set, the readiness of these pods determines which servers are healthy, instead of pings. */
   readonly kubernetes?: Pods | undefined
   readonly refreshMillis: number
   readonly expireMillis: number
@@ -62,13 +62,13 @@ export interface Settings {
   readonly leases: Leases.Leases
   /** Returns the addresses of servers that have probably died. */
   readonly gone: Effect.Effect<ReadonlySet<string>>
-  /** The database's clock, which decides when a scheduled message is delivered. */
+  /** The database's clock, which determines when a scheduled message is delivered. */
   readonly clock: Clock.Clock
-  /** Returns how many more runs this process may read. */
+  /** Returns the number of additional runs that this process may read. */
   readonly room: () => number
 }
 
-/** Whether a text may name a version group. */
+/** Whether a text is a valid name for a version group. */
 export const isVersionGroup = (value: unknown): value is string =>
   typeof value === "string" && /^[a-z0-9_]{1,20}$/.test(value)
 

@@ -18,7 +18,7 @@ import * as Rejections from "./rejections.ts"
 /** How execution on this process ended: with a result, by handing the run over, or by cancellation. */
 export type Outcome<A> =
   | { readonly _tag: "Done"; readonly result: A }
-  /** A vendor rejected this server's key or account. The journal contains that the run goes on. */
+  /** A vendor rejected this server's key or account. The journal records that the run continues. */
   | { readonly _tag: "Rejected"; readonly decision: Rejections.Decision }
   | { readonly _tag: "HandedOver" }
   | { readonly _tag: "Cancelled" }
@@ -75,7 +75,7 @@ export interface Settings {
   readonly rejections: Rejections.Rejections
 }
 
-/** Logs a failure to end a cancelled run in the journal. The run makes no calls all the same. */
+/** Logs a failure to end a cancelled run in the journal. Even so, the run makes no more calls. */
 export const logged = (ended: Effect.Effect<void, Journal.JournalError>): Effect.Effect<void> =>
   Effect.catch(ended, ({ message }) => Effect.logWarning(`Cannot mark a cancelled run as ended: ${message}`))
 

@@ -47,7 +47,7 @@ export interface Suite {
 /** A policy to evaluate. */
 export interface Entry {
   readonly policy: Policy
-  /** Whether it is a baseline. */
+  /** Whether the policy is a baseline. */
   readonly isBaseline?: boolean | undefined
   /**
    * Digest of the policy's source code. An evaluation is not resumed in a folder with samples from different source

@@ -10,7 +10,7 @@ import { JournalError } from "./journal.ts"
 
 /** Runs in progress, identified by the ids of their transcripts. */
 export interface Runs {
-  /** USD paid for the runs left by an earlier process. Unconfirmed calls count at their maximum possible cost. */
+  /** USD paid for the runs left by an earlier process. Unconfirmed calls count at their maximum cost. */
   readonly paidUsd: number
   /** Number and cost of the unconfirmed calls in these runs. */
   readonly inDoubt: { readonly calls: number; readonly costUsd: number }

@@ -25,7 +25,7 @@ export interface Ended {
   readonly transcript: Transcript.Transcript
   readonly result: RunResult
   readonly spend: Usage.Spend
-  /** Time the policy took to write the workflow of each round, in milliseconds. */
+  /** The time that the policy took to write the workflow of each round, in milliseconds. */
   readonly planningMillis: ReadonlyMap<number, number>
   /** Omitted if there was no answer to grade, or if an outage makes the answer unusable. */
   readonly verdict?: Verdict.Verdict | Grader.GraderError | undefined

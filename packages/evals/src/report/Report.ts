@@ -44,7 +44,7 @@ export interface Step {
   readonly millis: Figure
 }
 
-/** Why a sample has no score. The reason never counts against the policy. */
+/** The reason why a sample has no score. It never counts against the policy. */
 export interface Missing {
   /**
    * `worker`: calls failed for a reason unrelated to the answer. `grader`: the grader failed. `harness`: the evaluation
@@ -80,8 +80,8 @@ export interface Sample {
   readonly score?: number | undefined
   readonly correct?: boolean | undefined
   /**
-   * The grading rule that decided; `unparsed` if the text does not contain an answer, `no-answer` if the run has no
-   * answer.
+   * The grading rule that decided the verdict; `unparsed` if the text does not contain an answer, `no-answer` if the
+   * run has no answer.
    */
   readonly rung?: string | undefined
   /** Whether no answer could be extracted, which counts as wrong. */
@@ -326,7 +326,10 @@ export interface EqualBudget {
   readonly tokens: Figure
   /** Mean output tokens of one answer of the worker. */
   readonly workerTokens: Figure
-  /** Number of answers per question for which the policy's tokens suffice, rounded to two decimals; may be below 1. */
+  /**
+   * Number of answers per question that the worker can give with the policy's tokens, rounded to two decimals; can be
+   * below 1.
+   */
   readonly paid: number
   /**
    * Number of answers per question that were compared. Lower than `paid` if the evaluation contains fewer. Fractions

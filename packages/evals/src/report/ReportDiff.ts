@@ -38,9 +38,9 @@ export interface Row {
 /** The differences between two reports. */
 export interface Diff {
   readonly rows: ReadonlyArray<Row>
-  /** The number of tasks in both reports, and in only one of them. */
+  /** The number of tasks in both reports, and the numbers of tasks in only one of them. */
   readonly tasks: { readonly both: number; readonly onlyFirst: number; readonly onlySecond: number }
-  /** Settings in which the reports differ. If there are any, the comparison is not fair. */
+  /** Settings that differ between the reports. If there are any, the comparison is not fair. */
   readonly terms: ReadonlyArray<{ readonly name: string; readonly first: unknown; readonly second: unknown }>
 }
 

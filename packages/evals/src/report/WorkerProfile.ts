@@ -42,7 +42,7 @@ export interface Rate {
   readonly questions: number
   readonly samples: number
   readonly mean: Figure
-  /** The mean, shrunk toward a prior: strongly if there are few samples, hardly if there are many. */
+  /** The mean, shrunk toward a prior: strongly if there are few samples, slightly if there are many. */
   readonly estimate: number
   readonly low: Figure
   readonly high: Figure

@@ -45,7 +45,7 @@ const incompleteBeta = (x: number, a: number, b: number): number => {
   return x < (a + 1) / (a + b + 2) ? (front * betaFraction(x, a, b)) / a : 1 - (front * betaFraction(1 - x, b, a)) / b
 }
 
-/** The logarithm of the chance of exactly `successes` of `total`. */
+/** The logarithm of the probability of exactly `successes` out of `total`. */
 export const logBinomial = (successes: number, total: number, share: number): number => {
   if (share <= 0) return successes === 0 ? 0 : -Infinity
   if (share >= 1) return successes === total ? 0 : -Infinity
@@ -53,7 +53,7 @@ export const logBinomial = (successes: number, total: number, share: number): nu
   return ways + successes * Math.log(share) + (total - successes) * Math.log1p(-share)
 }
 
-/** The chance of at most so many successes of `total`. */
+/** The probability of at most this number of successes out of `total`. */
 export const binomialTail = (most: number, total: number, share: number): number => {
   if (most < 0) return 0
   return most >= total ? 1 : incompleteBeta(1 - share, total - most, most + 1)

@@ -40,7 +40,7 @@ const problemOf = (row: typeof Record.Type): BigCodeBenchProblem => ({
   libraries: names(row.libs)
 })
 
-/** Parses a record of the dataset. The failure describes what is wrong with the record. */
+/** Parses a record of the dataset. Fails with a description of what is wrong with the record. */
 export const fromRecord = (record: unknown): Result.Result<BigCodeBenchProblem, string> =>
   Result.mapBoth(Schema.decodeUnknownResult(Record)(record), {
     onFailure: ({ message }) => message,

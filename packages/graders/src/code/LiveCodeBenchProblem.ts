@@ -158,7 +158,7 @@ const Record = Schema.Struct({
   private_test_cases: Schema.String
 })
 
-/** Parses a record of the dataset. The failure describes what is wrong with the record. */
+/** Parses a record of the dataset. Fails with a description of what is wrong with the record. */
 export const fromRecord = (record: unknown): Result.Result<LiveCodeBenchProblem, string> =>
   Result.gen(function* () {
     const row = yield* Result.mapError(Schema.decodeUnknownResult(Record)(record), ({ message }) => message)

@@ -76,8 +76,8 @@ const areAll = (content: unknown, isOne: (one: unknown) => boolean): boolean =>
   Array.isArray(content) && content.every(isOne)
 
 /**
- * Whether a value has the format that {@link encoder} produces. Required because a program may have written anything
- * instead.
+ * Whether a value has the format that {@link encoder} produces. This check is needed because a program can write
+ * anything.
  */
 export const isValue = (value: unknown, depth = 0): value is PythonValue => {
   if (value === null || typeof value === "boolean" || typeof value === "string") return true
@@ -202,7 +202,7 @@ const canonical = (value: PythonValue): string => {
   }
 }
 
-/** Whether Python would consider two values equal. Objects that are not plain data equal nothing. */
+/** Whether Python would consider two values equal. Objects that are not plain data are not equal to anything. */
 export const isSame = (a: PythonValue, b: PythonValue): boolean => canonical(a) === canonical(b)
 
 /**

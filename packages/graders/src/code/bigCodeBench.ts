@@ -13,7 +13,10 @@ type Problem = BigCodeBenchProblem.BigCodeBenchProblem
 
 /** The result of running a task's reference solution. */
 interface Reference {
-  /** Keys of assertions that can only be evaluated in the solution's interpreter, as the reference solution shows. */
+  /**
+   * Keys of assertions that can only be evaluated in the solution's interpreter, as determined with the reference
+   * solution.
+   */
   readonly inside: ReadonlyArray<string>
   readonly verdict: Verdict.Verdict
 }

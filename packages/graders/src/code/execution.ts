@@ -41,7 +41,7 @@ const isError = (execution: Sandbox.Execution): boolean =>
   execution.exitCode !== 0 &&
   /^Traceback \(most recent call last\):$/m.test(execution.stderr)
 
-/** Returns the failure if an execution was aborted. Returns `undefined` if its output decides. */
+/** Returns the failure if an execution was aborted, or `undefined` if its output decides the verdict. */
 export const brokenOff = (execution: Sandbox.Execution): Finding | undefined => {
   if (execution.type === "finished" && !isError(execution)) return undefined
   const rung = execution.type === "finished" ? "runtime-error" : rungs[execution.type]

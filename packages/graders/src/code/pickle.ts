@@ -15,7 +15,7 @@ const opcodes = {
   stop: 0x2e
 } as const
 
-/** Returns the string in a pickle. The failure reports the position of any other content. */
+/** Returns the string in a pickle. Fails with the position of any other content. */
 export const readText = (bytes: Uint8Array): Result.Result<string, string> => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const decoder = new TextDecoder("utf-8", { fatal: true })

@@ -326,7 +326,7 @@ export const order = (
 
 /** The recorded events of a run, compared with those of an honest run. */
 export interface Findings {
-  /** The program found in the answer. Empty if there was none; undefined if the run did not start. */
+  /** The program found in the answer. Empty if there is none; undefined if the run did not start. */
   readonly code?: string | undefined
   /** Whether the run finished and reported its result. */
   readonly isComplete: boolean

@@ -91,7 +91,7 @@ const isExpanded = (gold: string, answer: string): boolean => {
   return sum === "add" && product !== undefined && product !== "add" && /[()]/.test(gold)
 }
 
-/** Returns why an answer does not have the form that the question demands, although its value is right. */
+/** Returns the reason why an answer with the correct value does not have the form that the question demands. */
 export const unmet = (question: string, gold: string, answer: string): string | undefined => {
   if (lowest.test(question) && isReducible(answer)) return "the question asks for lowest terms"
   if (single.test(question) && !operator.test(gold) && operator.test(answer))
@@ -159,8 +159,8 @@ const withPoint = (question: string, gold: string, answer: string): string =>
     : answer
 
 /**
- * Completes an answer with what its question names: the base of a reference with a base, and the unit whose symbol is a
- * letter directly after a number, as in "384m".
+ * Completes an answer with information from its question: the base, if the reference has one, and the unit, if its
+ * symbol is a letter directly after a number, as in "384m".
  */
 export const completed = (question: string, gold: string, given: string): string => {
   const answer = withPoint(question, gold, withFunction(question, gold, given))

@@ -12,7 +12,7 @@ const retryMillis = 2_000
 
 interface Props {
   readonly run: string
-  /** Returns what the form would run. */
+  /** Returns the plan or fork that the form would run. */
   readonly of: (form: FormData) => Parameters<typeof priceOf>[1]
   /** Describes what the price includes. */
   readonly note?: string

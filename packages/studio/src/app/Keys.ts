@@ -14,7 +14,7 @@ export const setOn = (on: boolean): void => {
 /** Whether G was just pressed, so that the next letter opens a page. */
 export const isGoing = signal(false)
 
-/** Whether text is entered in an element. */
+/** Whether the user can enter text in an element. */
 export const isEditing = (target: EventTarget | null): target is HTMLElement =>
   target instanceof HTMLElement &&
   target.closest("input:not([type=range]), textarea, select, [contenteditable]") !== null

@@ -8,7 +8,7 @@ import { Icon } from "./Icons.tsx"
 import { href, place } from "./Router.ts"
 import { isMounted, SourceError } from "./Source.ts"
 
-/** Displays an amount of money. `isPartial` marks a sum without the calls whose price is unknown. */
+/** Displays an amount of money. `isPartial` marks a sum that excludes calls with an unknown price. */
 export const Money = ({
   isPartial = false,
   isPlay = false,
@@ -104,7 +104,7 @@ export const Empty = ({
   title
 }: {
   readonly title: string
-  /** Whether nothing else is on the page, so that the title is its heading. */
+  /** Whether the page contains nothing else, so that the title is its heading. */
   readonly isPage?: boolean
   readonly icon?: ComponentChildren
   readonly children?: ComponentChildren

@@ -52,7 +52,7 @@ const Origin = ({
   reused
 }: {
   readonly of: NonNullable<Transcript.Transcript["forkOf"]>
-  /** The steps that the fork has from the other run. */
+  /** The steps that the fork reuses from the other run. */
   readonly reused: ReadonlyArray<Waterfalls.Row>
 }) => {
   const saved = useSignal(0)

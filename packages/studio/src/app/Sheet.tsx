@@ -63,7 +63,7 @@ export const Figures = <A,>({
   </table>
 )
 
-/** A share in a whole. */
+/** A share of a whole. */
 export interface Share {
   readonly name: string
   /** From 0 to 1. */
@@ -78,7 +78,7 @@ const at = (share: number): string => `${(100 * share).toFixed(2)}%`
 const spoken = (shares: ReadonlyArray<Share>): string =>
   shares.map(({ name, share }) => `${Format.oneLine(name, 60)} ${Format.share(share)}`).join(", ")
 
-/** A bar of adjacent shares. Each is colored by the position of its name in `names`. */
+/** A bar of adjacent shares. The color of each depends on the position of its name in `names`. */
 const Bar = ({ names, shares }: { readonly shares: ReadonlyArray<Share>; readonly names: ReadonlyArray<string> }) => {
   let end = 0
   return (

@@ -151,7 +151,7 @@ interface Page {
 /** Maximum number of runs in the list. */
 export const maxRuns = 10_000
 
-/** Whether the list has the runs of all keys. */
+/** Whether the list contains the runs of all keys. */
 export const listsAll = (): boolean => apiKey.peek() !== "" && mayListAll
 
 /** Requests runs: those of all keys if the key has the `admin` right, or the caller's own. */

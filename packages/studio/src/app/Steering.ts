@@ -74,7 +74,7 @@ export interface Offer {
   readonly tools: ReadonlyArray<string>
 }
 
-/** Loads what the server offers. */
+/** Loads the models, policies and tools that the server offers. */
 export const readOffer = async (signal: AbortSignal): Promise<Offer> => {
   const { data, divisi } = (await askJson("v1/models", { signal })) as {
     readonly data: ReadonlyArray<{ readonly id: string }>

@@ -23,7 +23,7 @@ const SentMessage = ({
   message
 }: {
   readonly from: string
-  /** Whether the message would contain an answer that does not exist. */
+  /** Whether the message refers to an answer that does not exist. */
   readonly isAbsent: boolean
   readonly message: Message.Message
   readonly isOwn: boolean

@@ -23,7 +23,7 @@ export interface Sample {
   readonly epoch: number
   readonly policy: string
   readonly answer?: string | undefined
-  /** Not set if the sample is missing. */
+  /** Undefined if the sample is missing. */
   readonly score?: number | undefined
   readonly isUnparsed?: boolean | undefined
   readonly steps: ReadonlyArray<{ readonly worker: string; readonly state: "answered" | "failed" | "skipped" }>

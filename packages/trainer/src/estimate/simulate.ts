@@ -43,7 +43,7 @@ interface Priced {
 
 /** Unknown quantities, sampled once per simulated run. */
 interface Unknowns {
-  /** Mean number of calls per workflow, relative to the rehearsal. */
+  /** Mean number of calls per workflow, relative to that of the rehearsal. */
   readonly length: number
   /** Share of completions that can be parsed at the start. It rises to 1 by the middle of the run. */
   readonly readable: number

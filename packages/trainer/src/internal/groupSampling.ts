@@ -48,8 +48,8 @@ export interface GroupOptions {
   /** Limits the number of completions sampled concurrently. */
   readonly permits: Semaphore.Semaphore
   /**
-   * Called when the engine fails. The failure says nothing about the policy, so it stops the group: none of its pending
-   * calls completes.
+   * Called when the engine fails. The failure provides no evidence about the policy, so it stops the group: none of its
+   * pending calls completes.
    */
   readonly onFailure: (error: EngineError) => Effect.Effect<unknown>
 }

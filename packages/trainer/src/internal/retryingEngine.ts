@@ -19,7 +19,7 @@ const retrying = <A, R>(effect: Effect.Effect<A, EngineError, R>): Effect.Effect
 }
 
 /**
- * Returns an engine that retries failed requests when that can succeed and is safe. Data whose request failed added no
+ * Returns an engine that retries failed requests if a retry is safe and can succeed. Data whose request failed added no
  * gradient, so it is sent again. Optimizer steps are not retried, because the step may have been applied even though
  * its response was lost.
  */

@@ -29,7 +29,7 @@ export interface Session {
   readonly parts: Parts
   readonly folder: RunFolder
   readonly emit: (event: WithoutTime<TrainingEvent>) => Effect.Effect<void>
-  /** Account for what this process spends on the run. */
+  /** The account for this process's spending on the run. */
   readonly ledger: Budget.Ledger
   /** Rollouts that are not covered by a checkpoint. `undefined` if rollouts are not stored. */
   readonly kept: KeptRollouts | undefined

@@ -146,7 +146,7 @@ export const template =
 export const anaphor =
   /(?<![\p{L}])(?:answer|result|solution|total|value|count|above|this|that|it|which|box|i|we|my|our|problem|question)(?![\p{L}])/iu
 
-/** Remarks that a value is not the one that was asked for, and values that are operands. */
+/** Remarks that a value is not the requested one, and values that are operands. */
 export const unwanted =
   /\(which (?:\w+ )?\w+n['’]t\b[^()]*\)|\banswer\s+(?:plus|minus|times|squared|cubed|mod(?:ulo)?|(?:divided|multiplied|increased|reduced) by)\b|\b(?:times|plus|minus) (?:the|my|our) (?:final )?answer\b|^[\s*_]*(?!(?:giv|leav|yield|gett|obtain|mak|total|mean|submitt|answer)ing\b)[a-z]{2,}ing (?:up |in |out |the )?[\s$\\(□]*$|^\W*(?:in order )?to (?!(?:one|two|three|four|five|the|this|that|each|our|my|a)\b)\w+[^,:□]*$|^\W*not an? (?:full |complete |real )?(?:answer|solution)\b|\((?:[^()]*\b(?:not (?:asked|required|needed|wanted|what)|wrong|incorrect|invalid|rejected|irrelevant|erroneous)\b[^()]*)\)[^,;.]*$/i
 
@@ -170,7 +170,7 @@ export const absence =
 export const dubious =
   /\b(?:guess\w*|maybe|perhaps|probably|possibly|if|unsure|unverified|might|may|could|wild|not|wrong|unless|hopefully|i think|tentative\w*|approximation|tb[acd]|pending|unconfirmed|unchecked|to be (?:confirmed|checked|verified|proved|proven|determined))\b/i
 
-/** Headings for content that is uncertain or not the writer's. */
+/** Headings for content that is uncertain or by someone else. */
 export const heading =
   /^[\s*_#>(]*(?:step \d+\s*[:.—–-]\s*)?(?:conjecture|hypothes[ie]s|exercise|problem|question|example|sample|template|contradiction|counter-?claim|myth|fallacy|false (?:claim|proof|solution)|wrong (?:answer|solution|approach)|bogus (?:proof|solution)|common mistake|pitfall|rubric|hint|attempt)s?\s*#?\d*\W*$/i
 

@@ -36,7 +36,7 @@ const property = /^[\s*_>#([–—-]*\p{L}[\p{L}-]*(?: \p{L}[\p{L}-]*){0,2}[*_]*
 
 const wordsIn = (text: string): number => text.match(/[\p{L}\p{M}'’]+/gu)?.length ?? 0
 
-/** Whether a remark with words of a harmless one is adverse nevertheless. */
+/** Whether a remark is adverse although it consists of words that harmless remarks use. */
 export const isAdverse = (remark: string): boolean => adverse.test(remark)
 
 /** Celebrations, greetings and marks of the end. */
@@ -69,5 +69,5 @@ export const isTopic = (heading: string): boolean =>
 const elsewhere =
   /^[\s*_>#(–—-]*(?:(?:if|had) (?:you|one|we|someone|somebody|i)\b[^.!?]*\b(?:would|['’]d|get|gets)\b|(?:forgetting|leaving out|omitting|ignoring|skipping|dropping|using)\b[^.!?]*\bwould\b|(?:i|we) (?:had|first|initially|originally)\b[^.!?]*\b(?:at first|before|earlier|first|initially|originally)\b)/iu
 
-/** Whether a remark is about another value than the answer. */
+/** Whether a remark is about a value other than the answer. */
 export const isElsewhere = (remark: string): boolean => elsewhere.test(remark)

@@ -181,7 +181,7 @@ const slipWords = Words.make(slips)
 
 const slipJoined = Words.joined(joinedSlips)
 
-/** Finds mentions of a mistake, before or after an answer. */
+/** Finds mentions of a mistake before or after an answer. */
 export const slip = (text: string): ReadonlyArray<Words.Found> => [
   ...slipWords.find(text),
   ...(isAscii.test(text) ? [] : slipJoined.find(text))
