@@ -613,6 +613,13 @@ describe("a caller whose budget is spent", () => {
 })
 
 describe("the scan of a body", () => {
+  it("leaves what is not JSON to the parser, whose message says so", () => {
+    for (const text of ["a: b", "--x\r\ncontent-type: text/plain\r\n\r\nHm\r\n--x--", '{"a":1}: 2', "}}: 1", "]:"]) {
+      const problem = new JsonScan(Limits.defaults).push(Buffer.from(text))
+      assert.isUndefined(problem?.message, text)
+    }
+  })
+
   it("says the same however the body is cut into pieces", () => {
     const limits = { ...Limits.defaults, depth: 4, values: 12, textBytes: 9, mediaBytes: 40 }
     const words = ['"', "\\", "a", "[", "]", "{", "}", ",", ":", " ", "é", "\\\\", '\\"', "AAAAAAAAAA", "1"]

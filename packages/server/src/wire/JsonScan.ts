@@ -232,7 +232,8 @@ export class JsonScan {
       case colon:
         if (this.#depth === 1) this.#isConversation = this.#conversations?.has(this.#head.replace(/".*/s, "")) === true
         this.#count()
-        this.#keys[this.#depth]! += 1
+        // A body that is not JSON may have a colon outside of all objects.
+        this.#keys[this.#depth] = (this.#keys[this.#depth] ?? 0) + 1
         if (this.#textBytes > maxKeyBytes) return exceeds(`A key has more than ${maxKeyBytes} bytes.`)
         break
       case 0x2c: // ,
