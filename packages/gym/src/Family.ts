@@ -24,13 +24,16 @@ export const names = ["arithmetic", "algebra", "units", "calendar", "text", "log
 /** The name of a family that does not require a tool. */
 export type FamilyName = (typeof names)[number]
 
-/** Names of the families that require a tool. Only included in tasks that request them. */
+/** Names of the families that require a tool. Included only in tasks that request them. */
 export const toolNames = ["stock"] as const
 
 /** The name of any family, including those that require a tool. */
 export type AnyFamilyName = FamilyName | (typeof toolNames)[number]
 
-/** The difficulty of a question, from 1 (easy) to 3 (hard). Habits of workers cause mistakes only from 2 upward. */
+/**
+ * The difficulty of a question, from 1 (easy) to 3 (hard). The workers' habits cause mistakes only at difficulty 2 and
+ * above.
+ */
 export type Difficulty = 1 | 2 | 3
 
 /** The type of an answer. It determines how the answer is graded and which follow-up questions can use it. */

@@ -169,7 +169,7 @@ export const isDecline: (answer: string) => boolean = Assignment.isDecline
  * that starts with "I cannot do this". Solvers and their libraries are loaded on the first call.
  *
  * Workers with `tools` look up warehouse data with the tool from `GymTools` and issue all calls for a part in one turn.
- * If the tool is not available, they decline.
+ * If the tool is unavailable, they decline.
  *
  * **Example**
  *

@@ -209,9 +209,9 @@ const table = {
  *
  * **Gotchas**
  *
- * Supports only English and depends on good descriptions: without any, all questions are assigned to the first worker.
- * A question longer than 10,000 characters is treated as a single step, and only its first 10,000 characters are used
- * to choose the worker.
+ * Supports only English, and depends on good descriptions: without descriptions, all questions are assigned to the
+ * first worker. A question longer than 10,000 characters is treated as a single step, and only its first 10,000
+ * characters are used to choose the worker.
  *
  * **Example**
  *

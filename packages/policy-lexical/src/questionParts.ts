@@ -84,9 +84,9 @@ interface Fragment {
   readonly text: string
   /** The text without a greeting, to be appended to the preceding text. */
   readonly continued: string
-  /** Whether it starts with a list number or letter. */
+  /** Whether the text starts with a list number or letter. */
   readonly marked: boolean
-  /** Whether it starts with "then", "next" or "finally". */
+  /** Whether the text starts with "then", "next" or "finally". */
   readonly sequel: boolean
   /** The index of its line, and its position in that line. */
   readonly line: number

@@ -68,7 +68,7 @@ const open = async (file: string, options: Options) => {
  * **Details**
  *
  * Texts are processed one after the other, so vectors do not depend on concurrent calls. Embedding models
- * (nomic-embed-text, bge, Qwen3-Embedding) give good vectors, chat models poor ones.
+ * (nomic-embed-text, bge, Qwen3-Embedding) produce good vectors; chat models produce poor ones.
  *
  * **Example**
  *

@@ -129,7 +129,7 @@ const problemOf = ({ message }: Schema.SchemaError): string => {
   return fields.length === 0 ? problem : `${fields.join(".")}: ${problem}`
 }
 
-/** Parses one line of a file. The failure describes the problem. */
+/** Parses one line of a file. Fails with a description of the problem. */
 export const parse = (line: unknown): Result.Result<GradedQuestion, string> => {
   if (has(line, "scores")) {
     return Result.mapBoth(decodeRow(line), { onSuccess: fromRow, onFailure: problemOf })

@@ -36,7 +36,7 @@ export interface Estimate {
   /** Mean score advantage over the reference, which is the best overall worker. */
   readonly advantage: number
   readonly standardError: number
-  /** Expected advantage on the next question that lands there. */
+  /** Expected advantage on the next question of this kind. */
   readonly expected: number
   readonly cost: number
   readonly mean: number

@@ -149,8 +149,8 @@ export const cost = (costs: ReadonlyArray<number>, worker: number, checker: numb
   checker === costs.length ? costs[worker]! : 2 * costs[worker]! + costs[checker]!
 
 /**
- * Returns the probability of a correct answer if a worker answers once, or twice with a checker. A checker that finds
- * no correct attempt answers itself.
+ * Returns the probability of a correct answer if a worker answers once, or twice with a checker. If a checker finds no
+ * correct attempt, it answers itself.
  */
 export const right = (team: ReadonlyArray<Chances>, worker: number, checker: number): number => {
   if (checker === team.length) return team[worker]!.alone

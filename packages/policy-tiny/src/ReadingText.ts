@@ -30,7 +30,7 @@ export interface Asked {
   /** Indices of the workers that failed to answer in an earlier round. */
   readonly failed: ReadonlyArray<number>
   readonly maxSteps: number
-  /** Whether there is an answer that was not rejected. */
+  /** Whether there is an answer that has not been rejected. */
   readonly isAnswered: boolean
 }
 
@@ -137,7 +137,7 @@ const checking = (count: number): ReadonlyArray<string> => [
   alone
 ]
 
-/** Returns the options for whether a part receives the answer of an earlier part. */
+/** Returns the options that determine whether a part receives the answer of an earlier part. */
 const given = (part: number): readonly [without: string, needed: string] => [
   `, without part ${part + 1}`,
   `, given part ${part + 1}`

@@ -105,7 +105,7 @@ const template = (messages: ReadonlyArray<Message>): string => `${messages.map(l
 
 /**
  * The llama.cpp settings that give the same results as plain TypeScript: `llamacpp(TinyConductor.file,
- * TinyConductor.llamaCpp)` from `@divisi/policy-llamacpp` is a worker for {@link make}. For a model this small, a GPU
+ * TinyConductor.llamaCpp)` from `@divisi/policy-llamacpp` is a worker for {@link make}. For such a small model, a GPU
  * or a second thread costs more time than it saves. The template repeats the one in the file, because detecting it
  * takes longer than writing a plan.
  */

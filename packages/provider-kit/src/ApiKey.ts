@@ -68,8 +68,8 @@ const remedyOf = (key: Exclude<Sent, "unknown">, host: string): string =>
     : `check that ${key.label ?? "the option apiKey"} is a valid key for ${host}`
 
 /**
- * Adds to the reason of a refused key where the key is from and what to check. The variable or option is named, and the
- * value is not shown.
+ * Adds to the reason for a rejected key where the key comes from and what to check. Names the variable or option, never
+ * the value.
  *
  * **Example**
  *

@@ -152,8 +152,8 @@ const withQuery = (input: string | URL | Request, query: URLSearchParams): strin
  *
  * **Details**
  *
- * At most 1 MB of an unsuccessful response is read. A failed connection fails with the host and what to do, unless the
- * request was aborted. Pass it to clients that are not created by a provider.
+ * At most 1 MB of an unsuccessful response is read. If the connection fails, the error names the host and says what to
+ * do, unless the request was aborted. Pass it to clients that are not created by a provider.
  *
  * **Example**
  *
@@ -278,8 +278,9 @@ const parsed = (text: string): unknown => {
 }
 
 /**
- * Returns a `fetch` that fails on an unsuccessful response, with the reason from `reasonOf`. SDKs omit parts of error
- * responses and fail on some bodies. If `key` was refused, the error names its variable or option.
+ * Returns a `fetch` that fails on an unsuccessful response, with the reason from `reasonOf`. This is needed because
+ * SDKs omit parts of error responses and fail on some bodies. If `key` was refused, the error names its variable or
+ * option.
  */
 export const refusing =
   (

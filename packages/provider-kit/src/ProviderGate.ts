@@ -99,10 +99,10 @@ interface Bucket {
   readonly perMinute: number | undefined
   /** Total amount that the queued calls need. */
   queued: number
-  /** Amount taken in advance for queued calls, and until when it may be used. */
+  /** Amount taken in advance for queued calls, and the time until which it may be used. */
   ahead: number
   aheadUntil: number
-  /** Amount in the bucket at the time `at`, less what the call that waits for it will take. */
+  /** Amount in the bucket at the time `at`, minus the amount that the waiting call will take. */
   level: number
   at: number
 }
@@ -121,9 +121,12 @@ interface Provider {
   pausedUntil: number
   /** Key of the provider's circuit. It changes on reset. */
   circuit: string
-  /** Until when the circuit was open when it was last read. */
+  /** The time until which the circuit was open when it was last read. */
   openUntil: number
-  /** State of the trial call that is made after a pause shorter than the vendor requested. Other calls wait for it. */
+  /**
+   * State of the trial call that is made after a pause that was shorter than the vendor requested. Other calls wait for
+   * it.
+   */
   probe: "none" | "due" | "running"
   /**
    * Whether an answer has begun since the last failure that counted towards its circuit. Calls then do not wait for the
@@ -158,7 +161,7 @@ interface Turn {
   readonly tokens: number
   /** The maximum wait for a pause or an allowance, in milliseconds. A call that must wait longer is rejected. */
   readonly longestWait: number
-  /** Called if this call is the one that tries the provider after a pause. */
+  /** Called if this call is the trial call after a pause. */
   readonly onProbe: () => void
 }
 
@@ -196,7 +199,7 @@ const overLimit = (worker: Worker, wait: number) =>
 
 /**
  * Takes tokens from a bucket, waiting until there are enough, unless that takes longer than the call may wait. With
- * `isRoomy`, also takes those of the calls in the queue, so that they do not have to access the store.
+ * `isRoomy`, also takes those of the calls in the queue, so that they do not need to access the store.
  */
 const take = (
   limiter: RateLimiter.RateLimiter,
@@ -744,10 +747,10 @@ export const layer = (options: Options): Layer.Layer<never> => {
 
 /**
  * A gate whose requests and tokens per minute are counted in a store that processes may share, such as
- * `PostgresRateLimits.layer` of `@divisi/cluster`. A call at the front of the queue also takes the requests and tokens of
- * the calls behind it, so that they do not have to access the store. With `slots`, such as those of `PostgresSlots`, the
- * limits of concurrent calls are shared, too. All other state belongs to this process: pauses, circuits and the vendor's
- * reported allowance.
+ * `PostgresRateLimits.layer` of `@divisi/cluster`. A call at the front of the queue also takes the requests and tokens
+ * of the calls behind it, so that they do not need to access the store. With `slots`, such as those of `PostgresSlots`,
+ * the limits of concurrent calls are shared as well. All other state belongs to this process: pauses, circuits and the
+ * vendor's reported allowance.
  */
 export const layerShared = (
   options: Options,

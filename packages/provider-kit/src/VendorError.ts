@@ -204,8 +204,8 @@ export const fromConnection = (
 
 /**
  * Returns the reason for any value that a call threw: the reason of a {@link Failure} among its causes, otherwise the
- * result of `map`. If `map` throws too, or if code throws while it reads a response (`isReading`), the vendor's data
- * had an unknown shape. That is an error of the vendor, not of the request.
+ * result of `map`. If `map` throws as well, or if code throws while it reads a response (`isReading`), the vendor's
+ * data had an unknown shape. This is the vendor's error, not an error in the request.
  */
 export const fromThrown = (
   error: unknown,

@@ -52,7 +52,7 @@ abstract class LineSplitter implements Splitter {
   /** Number of buffered characters in the current event, without the incomplete line. */
   protected abstract readonly pending: number
 
-  /** The events that these bytes complete; without bytes, what is left. */
+  /** Returns the events completed by these bytes. Without bytes, returns the events in the remaining input. */
   take(bytes: Uint8Array | undefined): ReadonlyArray<string> {
     const text = bytes === undefined ? `${this.#decoder.decode()}\n\n` : this.#decoder.decode(bytes, { stream: true })
     const events = this.#split(this.#withoutReturns(text))

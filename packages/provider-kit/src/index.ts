@@ -1,5 +1,5 @@
 /**
- * Shared code of provider packages: vendors' errors, JSON and streams, keys, base URLs, rate limits, and the Gemini
+ * Shared code for provider packages: vendors' errors, JSON and streams, keys, base URLs, rate limits, and the Gemini
  * API.
  */
 export * as ApiKey from "./ApiKey.ts"

@@ -24,7 +24,7 @@ export interface RecipeOptions {
   readonly trainsNothing?: boolean | undefined
 }
 
-/** Facts for `--dry-run` that are known without running. If omitted, a custom engine is opened and timed. */
+/** Facts for `--dry-run` that are known in advance. If omitted, a custom engine is opened and timed. */
 export interface DryRunFacts {
   /** Prices and speed of the engine. If set, the engine is not opened. */
   readonly engine?: Estimate.EngineRates | undefined

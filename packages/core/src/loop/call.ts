@@ -95,7 +95,7 @@ export interface Ask {
   /** Time limit for this call in milliseconds. Overrides the run's limit. */
   readonly timeoutMillis?: number | undefined
   /**
-   * Whether another worker could answer a call of so many tokens instead, without waiting long itself. If so, the call
+   * Whether another worker could answer a call with this number of tokens instead, without a long wait. If so, the call
    * does not wait long for a pause or a rate limit.
    */
   readonly mayReplace?: ((tokens: number) => boolean) | undefined

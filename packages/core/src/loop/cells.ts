@@ -27,13 +27,13 @@ export interface Cell {
   isDone: boolean
   /** Whether the quorum has been reached and the cell starts after its grace period. */
   isDue: boolean
-  /** Whether no other cell needs it any longer, so that it is stopped or not started. */
+  /** Whether no other cell needs it anymore, so that it is stopped or not started. */
   isLate: boolean
   answer: StepAnswer | undefined
   verdict: Verdict | undefined
   /** The step whose answer it adopts because its condition was not met. */
   standsFor: number | undefined
-  /** The items in its answer. Undefined if it should not return a list, or did not. */
+  /** The items in its answer. Undefined if it is not supposed to return a list, or did not return one. */
   list: ReadonlyArray<string> | undefined
   /** Names of the cells that it sees but does not wait for. */
   without: ReadonlySet<string> | undefined

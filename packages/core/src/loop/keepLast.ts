@@ -41,8 +41,8 @@ const amountOf = ({ pool, previous, settings, task, workflow }: Plan, step: numb
 }
 
 /**
- * Reserves the last step's worst case on a ledger: all answers that it will see, and of a step with items the answers
- * that exist or may arrive. Returns `undefined` if the last step has items or if the steps vote.
+ * Reserves the last step's worst case on a ledger: all answers that it will see, including, for a step with items, the
+ * answers that exist or may still arrive. Returns `undefined` if the last step has items or if the steps vote.
  */
 export const keepLast = (ledger: Ledger, plan: Plan): Kept | undefined => {
   const { workflow } = plan

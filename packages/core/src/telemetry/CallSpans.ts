@@ -135,8 +135,8 @@ const end = (span: Tracer.Span, event: CallEnd, content: boolean) => {
 }
 
 /**
- * Ends the span for a call and records its usage. Replayed and reused answers are marked and cost nothing. An answer of
- * the caller has no call.
+ * Ends the span for a call and records its usage. Replayed and reused answers are marked and cost nothing. An answer
+ * supplied by the caller has no call.
  */
 export const endCall = (recording: Recording, run: OpenRun, round: OpenRound, event: CallEnd): void => {
   if ("origin" in event && event.origin === "caller") return

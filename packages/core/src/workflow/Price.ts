@@ -74,7 +74,7 @@ export interface Setting {
   readonly kept?: ReadonlySet<number> | undefined
   /** The previous round, which steps with access `"all"` also see. */
   readonly previous?: WorkerView["previous"]
-  /** Number of input tokens for one worker per output token of another. Default: 2. */
+  /** Number of input tokens that one worker needs per output token of another. Default: 2. */
   readonly perToken?: number | undefined
   /** Typical number of output tokens in an answer. Default: 400. */
   readonly usualOutput?: number | undefined

@@ -92,7 +92,7 @@ const whyFailed = ({ cause, message }: Extract<StepAnswer, { readonly type: "fai
     ? `${cause.worker} cannot be used.`
     : message
 
-/** Returns the text that stands for a step's result. */
+/** Returns the text that represents a step's result. */
 export const said = (answer: StepAnswer | undefined): string => {
   if (answer === undefined) return "This step was not run, so it has no answer."
   if (answer.type === "failed") return `This step failed, so it has no answer: ${whyFailed(answer)}`
@@ -141,7 +141,7 @@ export const said = (answer: StepAnswer | undefined): string => {
 export const workerMessages = (view: WorkerView): Arr.NonEmptyReadonlyArray<Message> =>
   messagesOf(view)(view.step, view)
 
-/** Returns a function for the messages of a workflow's steps, which are the same for all steps but for their views. */
+/** Returns a function that builds the messages of a workflow's steps, which differ only in their views. */
 export const messagesOf = ({ previous, task, workflow }: Pick<WorkerView, "previous" | "task" | "workflow">) => {
   const before = background(task)
   const after = aftermath(task)

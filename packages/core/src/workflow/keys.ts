@@ -125,5 +125,5 @@ export const unknownKeyOf = (workflow: unknown): UnknownKey | undefined => {
   return undefined
 }
 
-/** Describes an unknown key in a message without a final full stop. */
+/** Describes an unknown key in a message without a final period. */
 export const describe = ({ hint, key, of }: UnknownKey): string => `${of} has no "${key}"; ${hint}`

@@ -348,7 +348,7 @@ class Parser {
     }
   }
 
-  /** Parses what a share is divided by: "%", "thirds" or "/ 8". */
+  /** Parses the divisor of a share: "%", "thirds" or "/ 8". */
   private parts(): (Expression & { readonly isFraction: boolean }) | undefined {
     if (percent.some((phrase) => this.takes(phrase))) return { text: "100", value: Exact.whole(100), isFraction: false }
     const name = partNames.find(([phrase]) => this.takes(phrase))

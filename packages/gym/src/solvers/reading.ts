@@ -29,7 +29,7 @@ export interface Solver {
   readonly solve: (question: string, habits: Habits, lookUp?: LookUp) => Promise<string | undefined>
   /** Returns the words that the solver does not understand, for a question that resembles the family. */
   readonly unread: (question: string) => ReadonlyArray<string> | undefined
-  /** Returns the ambiguous part of a question that is understood otherwise. */
+  /** Returns the ambiguous part of a question whose other parts are understood. */
   readonly ambiguous: (question: string) => string | undefined
 }
 

@@ -50,7 +50,7 @@ const read = (text: Text): Read | undefined => {
   return undefined
 }
 
-/** Look up all items before failing on a missing one, so that all are requested at once. */
+/** Looks up all items before failing on a missing one, so that all are requested at once. */
 export const stock: Solver = solver<Read>({
   words: "",
   read,

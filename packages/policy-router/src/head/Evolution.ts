@@ -55,7 +55,7 @@ export interface Options {
    * `Embedder.hashed()`.
    */
   readonly embedder?: Embedder.Embedder | undefined
-  /** How much score one USD is worth. Default: 0, which ignores cost. */
+  /** The score that one USD is worth. Default: 0, which ignores cost. */
   readonly scorePerUsd?: number | undefined
   /**
    * The weights to evolve: `"all"`, as in the paper, or only the `"situations"` (default). The situation weights decide
@@ -92,7 +92,7 @@ export interface Evolved {
   /** Mean score of the initial head on the validation tasks that both heads completed without an outage. */
   readonly before: number
   readonly after: number
-  /** Mean paired difference in fitness, with its standard error. It decides which head is returned. */
+  /** Mean paired difference in fitness, with its standard error. It determines which head is returned. */
   readonly difference: number
   readonly standardError: number
   /** Mean cost of a validation run of the initial head, in USD. */
@@ -329,9 +329,9 @@ const check = ({ tasks, validation }: Options): Effect.Effect<void, Head.HeadErr
  *
  * **Details**
  *
- * Performs `generations × population × runs` runs, plus two for each validation task. Stops early if the rest of
- * `maxCostUsd` would not cover the validation of the evolved head, which is estimated at twice the cost of the initial
- * head.
+ * Performs `generations × population × runs` runs, plus two for each validation task. Stops early if the remaining
+ * budget (`maxCostUsd`) does not cover the validation of the evolved head, which is estimated to cost twice as much as
+ * that of the initial head.
  *
  * **Gotchas**
  *

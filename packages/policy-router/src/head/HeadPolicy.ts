@@ -118,9 +118,9 @@ const table = {
  *
  * **Details**
  *
- * A verifier accepts or rejects with the last `Verdict:` line of its text. Without such a line, it accepts if its own
- * answer is the same. A worker does not verify its own answer if another worker is available. A worker that failed is
- * not called again. Earlier rounds are recomputed, not stored: the head makes the same decisions each time.
+ * A verifier accepts or rejects with the last `Verdict:` line of its text. Without such a line, it accepts the answer
+ * if its own answer is the same. A worker does not verify its own answer if another worker is available. A worker that
+ * failed is not called again. Earlier rounds are recomputed, not stored: the head makes the same decisions each time.
  *
  * **Gotchas**
  *

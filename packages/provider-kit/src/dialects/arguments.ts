@@ -129,7 +129,7 @@ const wholeOf = (text: string, last: string): string => {
 }
 
 /**
- * Returns the complete arguments of the calls that a server merged into one, usually of a single call. `last` is the
+ * Returns the complete arguments of calls that a server merged into one. Usually, there is only one call. `last` is the
  * last chunk received.
  */
 export const whole = (text: string, last = ""): readonly [string, ...Array<string>] => {

@@ -503,7 +503,7 @@ export class Attempts<Body extends object> {
     return this.#adapted
   }
 
-  /** Learns from a rejection; returns `false` if a retry would change nothing. */
+  /** Learns from a rejection. Returns `false` if a retry would not help. */
   refused(reason: WorkerErrorReason): boolean {
     const { body } = this.#adapted
     const lesson = this.#refusals === mostRefusals ? undefined : learn(body, reason, this.#family)

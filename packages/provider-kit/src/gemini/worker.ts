@@ -116,7 +116,7 @@ export const overConnection = (model: string, options: WorkerOptions, connection
   }
 }
 
-/** Creates a worker. Only its closure contains the key. */
+/** Creates a worker. The key is accessible only within its closure. */
 export const makeWorker = (model: string, options: GeminiOptions, transport: Transport): Worker => {
   const id = options.id ?? `${transport.name}:${model}`
   const resolved = ApiKey.resolve(options.apiKey, variables)

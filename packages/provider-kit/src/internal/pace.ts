@@ -55,8 +55,8 @@ const fill = (bucket: Bucket, now: number): void => {
 }
 
 /**
- * Creates the rate limit for a provider without reports: all calls can run. No report delays a call for more than
- * `longestWait` milliseconds; then calls are sent, and their answers contain new reports.
+ * Creates the rate limit for a provider without reports: all calls can run. A report delays calls for at most
+ * `longestWait` milliseconds. After that, calls are sent, and their answers contain new reports.
  */
 export const make = (longestWait: number): Pace => {
   const buckets: { [K in Kind]?: Bucket | undefined } = {}

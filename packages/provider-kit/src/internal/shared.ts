@@ -19,12 +19,12 @@ interface Share {
   readonly limit: number
   readonly line: Line.Line
   slots: number
-  /** Until when the share is valid, on the monotonic clock. */
+  /** The time until which the share is valid, on the monotonic clock. */
   until: number
   isContended: boolean
-  /** Whether the process has received fewer slots than it asked for. */
+  /** Whether the process has received fewer slots than it requested. */
   isFull: boolean
-  /** Whether the store is unreachable. The limit then applies to this process alone. */
+  /** Whether the store is unreachable. The limit then applies to this process only. */
   isAlone: boolean
 }
 

@@ -165,8 +165,8 @@ const tell = (notice: string): void => void process.stderr.write(`divisi: ${noti
  * **Gotchas**
  *
  * Models that a vendor has shut down are omitted like those without a key, unless `successors` or `models` replaces
- * them. The promise rejects with a {@link PaperPoolError} if `required` is set and a worker is missing, or if no worker
- * is left.
+ * them. The promise rejects with a {@link PaperPoolError} if `required` is set and a worker is missing, or if no
+ * workers remain.
  *
  * **Example**
  *

@@ -8,7 +8,7 @@ export interface Measures {
   readonly across: number
   readonly gapAlong: number
   readonly gapAcross: number
-  /** Room for the tip of an arrow before a box. */
+  /** Space for the tip of an arrow before a box. */
   readonly tip: number
 }
 

@@ -36,7 +36,7 @@ export interface Score {
   readonly unansweredReasons?: ReadonlyArray<Reason> | undefined
   /** The most frequent reasons for missing samples. */
   readonly missingReasons?: ReadonlyArray<Reason> | undefined
-  /** The smallest difference to another policy that could be detected. */
+  /** The smallest difference from another policy that can be detected. */
   readonly minimumDetectable: Figure
 }
 
@@ -96,7 +96,7 @@ export interface Comparison {
   readonly minimumDetectable: Figure
 }
 
-/** A comparison with the best single worker, which gets as many answers as the policy's tokens would pay for. */
+/** A comparison with the best single worker, which gives as many answers as the policy's tokens allow. */
 export interface EqualBudget {
   readonly benchmark: string
   readonly policy: string

@@ -44,7 +44,7 @@ const misreported = (evaluation: Evaluation): ReadonlyArray<string> => {
     : [`${counted(runs, "sample")} with invalid usage (${found[0]!.first}): estimates are used instead`]
 }
 
-/** Returns the sentences without full stops. `remedy` follows the sentence about missing samples. */
+/** Returns the sentences without final periods. `remedy` follows the sentence about missing samples. */
 export const failures = (evaluation: Evaluation, remedy = ""): ReadonlyArray<string> => {
   const unparsed = sum(evaluation, ({ score }) => score.unparsed)
   const unanswered = sum(evaluation, ({ score }) => score.unanswered ?? 0)

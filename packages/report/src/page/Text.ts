@@ -3,6 +3,6 @@
 /** Control characters, non-characters, and those that turn the direction of the text around them. */
 const unseen = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/gu
 
-/** The text with a replacement character for everything that cannot be seen, and for halves of pairs. */
+/** Returns the text with a replacement character for each invisible character and each unpaired surrogate. */
 export const visible = (text: string): string =>
   text.toWellFormed().replace(unseen, (character) => (character === "\n" || character === "\t" ? character : "\ufffd"))

@@ -82,7 +82,7 @@ interface Common {
   readonly protocol: Protocol
   readonly class: Class
   readonly source: Source
-  /** Why the row exists: what goes wrong in a client that does not handle this case. */
+  /** The reason for the row: what goes wrong in a client that does not handle this case. */
   readonly why: string
 }
 

@@ -168,7 +168,7 @@ type Replayed = Effect.Effect<Answered, CallError>
 const reportLost = ({ emit }: CallRun, ask: Ask, paid: Paid, chargeId: string | undefined) =>
   emit?.({ ...defined({ type: "call-lost", ...placeOf(ask), chargeId }), ...paid })
 
-/** Reports the recorded attempts of a call unchanged, and makes those that are missing. */
+/** Reports the recorded attempts of a call unchanged, and makes the missing ones. */
 export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware => {
   const { chargesRun, recorded, recording } = settings
   const { onUnconfirmedCall = "again" } = settings.options

@@ -21,7 +21,7 @@ import * as Forms from "./forms.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Facts about a server that cannot be read from its answers. */
+/** Properties of a server that cannot be determined from its answers. */
 export interface Options {
   /**
    * The requested model. Fields that the server adds to tool calls are sent back only to this model. If omitted, they

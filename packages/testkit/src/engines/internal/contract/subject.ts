@@ -57,7 +57,7 @@ export interface Subject {
 export interface Case {
   /** Identifies the case, for example when it is declared as a gap: `sampler/seeds`. */
   readonly id: string
-  /** Describes the expected behaviour in one sentence. */
+  /** Describes the expected behavior in one sentence. */
   readonly name: string
   readonly run: (subject: Subject) => Effect.Effect<void, EngineError>
 }
