@@ -613,7 +613,7 @@ describe("a caller whose budget is spent", () => {
 })
 
 describe("the scan of a body", () => {
-  it("leaves what is not JSON to the parser, whose message says so", () => {
+  it("leaves what is not JSON to the parser, whose message reports it", () => {
     for (const text of ["a: b", "--x\r\ncontent-type: text/plain\r\n\r\nHm\r\n--x--", '{"a":1}: 2', "}}: 1", "]:"]) {
       const problem = new JsonScan(Limits.defaults).push(Buffer.from(text))
       assert.isUndefined(problem?.message, text)
