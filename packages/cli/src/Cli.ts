@@ -322,9 +322,7 @@ const withWholeFlags = (
     const equals = arg.indexOf("=")
     if (others.length === 0) return Effect.succeed(`--${flag}${equals < 0 ? "" : arg.slice(equals)}`)
     const names = [flag, ...others].map((name) => `--${name}`)
-    return Effect.fail(
-      usage(`Ambiguous flag ${equals < 0 ? arg : arg.slice(0, equals)}. Did you mean ${UsageError.either(names)}?`)
-    )
+    return Effect.fail(usage(`Ambiguous flag ${equals < 0 ? arg : arg.slice(0, equals)}.${UsageError.meant(names)}`))
   })
 }
 

@@ -1,6 +1,28 @@
 /** Suggestions for misspelt words. */
 
 /**
+ * Returns the question that ends an error message if a name was probably meant, with a space before it. Without such a
+ * name, returns `otherwise`, also with a space.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Nearest } from "@divisi/core"
+ *
+ * const known = ["exact", "numeric"]
+ * const problem = (name: string) =>
+ *   `Unknown grader "${name}".${Nearest.didYouMean(Nearest.nearest(name, known), "See --help.")}`
+ * problem("numerc") // => 'Unknown grader "numerc". Did you mean numeric?'
+ * problem("judge") // => 'Unknown grader "judge". See --help.'
+ * Nearest.didYouMean(undefined) // => ""
+ * ```
+ */
+export const didYouMean = (meant: string | undefined, otherwise = ""): string => {
+  const text = meant === undefined ? otherwise : `Did you mean ${meant}?`
+  return text === "" ? "" : ` ${text}`
+}
+
+/**
  * Returns the edit distance between two words, counting insertions, deletions, substitutions and swaps of adjacent
  * letters.
  */

@@ -9,7 +9,7 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { isObject, isRecord } from "./Fields.ts"
-import { aliasOf, nearest } from "./Nearest.ts"
+import { aliasOf, didYouMean, nearest } from "./Nearest.ts"
 
 // Every entry point that starts runs imports this module. Without this guard, an outdated runtime would fail later with
 // an unrelated error.
@@ -322,7 +322,7 @@ const unknown = (path: string, option: string, { called = {}, shape }: Table): s
   const meant = nearest(option, known)
   const ours = aliasOf(option, called, meant)
   if (ours !== undefined) return `${start} Use "${ours}".`
-  return meant === undefined ? `${start} Options: ${known.join(", ")}.` : `${start} Did you mean "${path}${meant}"?`
+  return `${start}${didYouMean(meant && `"${path}${meant}"`, `Options: ${known.join(", ")}.`)}`
 }
 
 const lacking = (path: string, option: string, row: Row): string => {

@@ -4,6 +4,7 @@
  * Keys and base URLs are read from the environment. A vendor's package is loaded when its first model is created; if it
  * is not installed, this fails with Node's error, which names the package.
  */
+import { Nearest } from "@divisi/core"
 import type { Worker, WorkerRequest } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -223,7 +224,7 @@ export const problemOf = (
 export const explain = (known: ReadonlyArray<Vendor>, worker: string, problem: Problem, meant?: string): string =>
   problem.type === "key"
     ? `${worker} needs a key: set ${problem.variables.join(" or ")}.`
-    : `Unknown vendor "${problem.vendor}" in "${worker}".${meant === undefined ? "" : ` Did you mean ${meant}?`} Use one of ${known.map(({ name }) => name).join(", ")}, or set ` +
+    : `Unknown vendor "${problem.vendor}" in "${worker}".${Nearest.didYouMean(meant)} Use one of ${known.map(({ name }) => name).join(", ")}, or set ` +
       `${variableOf(problem.vendor)}_BASE_URL to the URL of a server that supports the Chat Completions API.`
 
 /** Returns the key and base URL for a vendor from the environment. */

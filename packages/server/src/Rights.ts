@@ -33,7 +33,6 @@ export const has = (rights: ReadonlyArray<string> | undefined, right: Right): bo
 export const problemOf = (rights: ReadonlyArray<string>): string | undefined => {
   const unknown = rights.find((right) => !all.some((one) => one === right))
   if (unknown === undefined) return undefined
-  const meant = Nearest.nearest(unknown, all)
-  const hint = meant === undefined ? `Available: ${all.join(", ")}.` : `Did you mean ${meant}?`
-  return `Unknown right "${unknown.slice(0, 64)}". ${hint}`
+  const hint = Nearest.didYouMean(Nearest.nearest(unknown, all), `Available: ${all.join(", ")}.`)
+  return `Unknown right "${unknown.slice(0, 64)}".${hint}`
 }

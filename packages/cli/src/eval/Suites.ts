@@ -61,10 +61,7 @@ const gymGrader: Verdict.AnswerGrader = Verdict.grader("gym", (gold, answer) =>
 )
 
 /** Returns the suggestion for a misspelt name. Empty if no name is close. */
-const meant = (name: string, names: ReadonlyArray<string>): string => {
-  const nearest = Nearest.nearest(name, names)
-  return nearest === undefined ? "" : ` Did you mean ${nearest}?`
-}
+const meant = (name: string, names: ReadonlyArray<string>): string => Nearest.didYouMean(Nearest.nearest(name, names))
 
 /** Returns a grader by name or from a user's module. */
 export const graderNamed = (name: string, sandbox?: Sandbox.Sandbox): Effect.Effect<Verdict.AnswerGrader, Failure> => {

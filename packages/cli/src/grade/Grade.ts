@@ -152,7 +152,7 @@ const graderOf = (name: string, sandbox: Sandbox.Sandbox): Effect.Effect<Verdict
   return grader === undefined
     ? Effect.fail(
         usage(
-          `Unknown grader "${name}".${meant === undefined ? "" : ` Did you mean ${meant}?`} Available: ${[...Graders.names, "judge:<vendor>:<model>", "./<file>.ts"].join(", ")}.`
+          `Unknown grader "${name}".${Nearest.didYouMean(meant)} Available: ${[...Graders.names, "judge:<vendor>:<model>", "./<file>.ts"].join(", ")}.`
         )
       )
     : Effect.succeed(grader)

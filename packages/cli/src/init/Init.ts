@@ -67,7 +67,7 @@ const namedModels = (names: string): Effect.Effect<ReadonlyArray<Team.Model>, Fa
     const { model, vendor } = Vendor.parse(text) ?? {}
     const meant = vendor === undefined ? KnownModels.fullName(text) : Nearest.nearest(vendor, Team.vendors)
     const named = vendor === undefined ? meant : `${meant}:${model}`
-    const hint = meant === undefined ? "" : ` Did you mean ${named}?`
+    const hint = Nearest.didYouMean(meant && named)
     return Effect.filterOrFail(namedModel(text), Predicate.isNotUndefined, () =>
       usage(
         text === gym

@@ -1,4 +1,5 @@
 /** Words the errors of a command line: unknown flags and subcommands, missing and invalid values. */
+import { Nearest } from "@divisi/core"
 import type * as CliError from "effect/cli/CliError"
 import type { HelpDoc } from "effect/cli/HelpDoc"
 import * as Habits from "./Habits.ts"
@@ -10,11 +11,12 @@ const expectations: Readonly<Record<string, string>> = {
 }
 
 /** Joins alternatives: `a, b or c`. The formatter is not created at startup, where it would take up to 24 ms. */
-export const either = (names: ReadonlyArray<string>): string =>
+const either = (names: ReadonlyArray<string>): string =>
   new Intl.ListFormat("en-GB", { type: "disjunction" }).format(names)
 
-const meant = (suggestions: ReadonlyArray<string>): string =>
-  suggestions.length === 0 ? "" : ` Did you mean ${either(suggestions)}?`
+/** Returns the question for one of several names, with a space before it, or an empty text without names. */
+export const meant = (suggestions: ReadonlyArray<string>): string =>
+  Nearest.didYouMean(suggestions.length === 0 ? undefined : either(suggestions))
 
 /** Returns the flag that the command has for a name in other programs. */
 const habitualFlags = (option: string, { flags }: HelpDoc): ReadonlyArray<string> => {

@@ -143,9 +143,8 @@ const removedBy = (input: ChangeInput): Effect.Effect<ReadonlyArray<keyof Allowe
       const field = fields[flag.replace(/^--/, "")]
       if (field !== undefined) return Effect.succeed(field)
       const all = Object.keys(fields)
-      const meant = Nearest.nearest(flag, all)
-      const hint = meant === undefined ? `Limits are ${all.join(", ")}.` : `Did you mean ${meant}?`
-      return Effect.fail(usage(`--remove: unknown limit "${oneLine(flag)}". ${hint}`))
+      const hint = Nearest.didYouMean(Nearest.nearest(flag, all), `Limits are ${all.join(", ")}.`)
+      return Effect.fail(usage(`--remove: unknown limit "${oneLine(flag)}".${hint}`))
     }
   )
 

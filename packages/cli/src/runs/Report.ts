@@ -47,9 +47,8 @@ const reference = Effect.fnUntraced(function* (
     worker,
     (yield* Catalog.models).map(({ name }) => name)
   )
-  const hint = meant === undefined ? "" : ` Did you mean ${meant}?`
   return yield* usage(
-    `--against: the price of ${worker} is unknown.${hint} Set it in USD per million input and output tokens: --price ${worker}=0.5/1.5`
+    `--against: the price of ${worker} is unknown.${Nearest.didYouMean(meant)} Set it in USD per million input and output tokens: --price ${worker}=0.5/1.5`
   )
 })
 

@@ -129,10 +129,9 @@ const checkWorker = Effect.fnUntraced(function* (
   if (own.includes(worker)) return
   const WorkerName = yield* Effect.promise(() => import("../vendors/WorkerName.ts"))
   if (yield* WorkerName.hasVendor(worker)) return
-  const meant = Nearest.nearest(worker, own)
-  const hint =
-    meant === undefined ? `Use one of ${own.join(", ")}, or a model such as openai:gpt-5.` : `Did you mean ${meant}?`
-  return yield* usage(`--worker: unknown worker "${worker}". ${hint}`)
+  const otherwise = `Use one of ${own.join(", ")}, or a model such as openai:gpt-5.`
+  const hint = Nearest.didYouMean(Nearest.nearest(worker, own), otherwise)
+  return yield* usage(`--worker: unknown worker "${worker}".${hint}`)
 })
 
 /** Resumes a run. Defaults to the run's original workers if `--pool` is omitted. */

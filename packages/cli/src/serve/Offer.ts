@@ -50,7 +50,7 @@ const fastOf = (
     return usage(
       meant === undefined
         ? `${where}: ${clause(message)} Or use a worker: ${ids.join(", ")}.`
-        : `${where}: unknown worker or policy "${named}". Did you mean ${meant}?`
+        : `${where}: unknown worker or policy "${named}".${Nearest.didYouMean(meant)}`
     )
   })
 }

@@ -84,7 +84,7 @@ const byReference = (wrong: number): Check.Check => ({
 const meantBy = (kind: string, rest: ReadonlyArray<string>, ids: ReadonlyArray<string>): string => {
   const known = Nearest.nearest(kind, ["schema", "command", "grader"])
   const meant = known === undefined ? Nearest.nearest(kind, ids) : [known, ...rest].join(":")
-  return meant === undefined ? "" : ` Did you mean ${meant}?`
+  return Nearest.didYouMean(meant)
 }
 
 /** Describes what is wrong with the definition of a check. */

@@ -17,10 +17,7 @@ import { type Failure, failed, usage } from "../invocation/Failure.ts"
 /** The families accepted by `--family`. */
 export const families: ReadonlyArray<string> = [...Family.names, ...Family.toolNames, "composite"]
 
-const meantBy = (family: string): string => {
-  const meant = Nearest.nearest(family, families)
-  return meant === undefined ? "" : ` Did you mean ${meant}?`
-}
+const meantBy = (family: string): string => Nearest.didYouMean(Nearest.nearest(family, families))
 
 /** Returns the family selected by `--family`. Fails if it does not exist. */
 export const familyOf = (named: Option.Option<string>): Effect.Effect<string | undefined, Failure> => {

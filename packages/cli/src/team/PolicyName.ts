@@ -68,9 +68,7 @@ const nearest = (name: string): string | undefined => {
 
 const unknown = (name: string) => {
   const meant = KnownModels.fullName(name) ?? nearest(name)
-  return usage(
-    `Unknown policy "${name}".${meant === undefined ? "" : ` Did you mean ${meant}?`} Available: ${known.join(", ")}.`
-  )
+  return usage(`Unknown policy "${name}".${Nearest.didYouMean(meant)} Available: ${known.join(", ")}.`)
 }
 
 /** Returns the number after a colon, or the policy's default if there is no colon. */
@@ -92,7 +90,7 @@ const singleOf = (pool: WorkerPool.WorkerPool, value: string | undefined): Effec
   const problem =
     value === undefined
       ? "Policy single needs a worker."
-      : `Policy "single:${value}": the pool has no worker "${value}".${meant === undefined ? "" : ` Did you mean single:${meant}?`}`
+      : `Policy "single:${value}": the pool has no worker "${value}".${Nearest.didYouMean(meant && `single:${meant}`)}`
   return Effect.fail(usage(`${problem} Use single:<id> with one of: ${ids.join(", ")}.`))
 }
 

@@ -62,7 +62,7 @@ const problemOf = ({ message, reason }: WorkerPool.WorkerPoolError): string => {
   const meant = KnownModels.fullName(reason.id) ?? Nearest.nearest(reason.id, reason.known)
   return meant === undefined
     ? `--pool: ${clause(message)} Vendor models have the form vendor:model, such as openai:gpt-5.`
-    : `--pool: unknown worker "${reason.id}". Did you mean ${meant}?`
+    : `--pool: unknown worker "${reason.id}".${Nearest.didYouMean(meant)}`
 }
 
 const isPool = (pool: NonNullable<Config["pool"]>): pool is WorkerPool.WorkerPool => "workers" in pool

@@ -52,14 +52,12 @@ const named = (
   const known = tools.map(({ name }) => name)
   const unknown = names.find((name) => !known.some((tool) => means(name, tool)))
   if (unknown === undefined) return Effect.succeed(tools.filter((tool) => names.some((name) => means(name, tool.name))))
-  const meant = Nearest.nearest(unknown, known)
-  const there =
+  const available =
     known.length === 0
       ? "No tools are configured. Add some with --mcp, or with tools or mcpServers in the config."
       : `Available: ${known.join(", ")}.`
-  return Effect.fail(
-    usage(`${flag}: unknown tool "${unknown}".${meant === undefined ? ` ${there}` : ` Did you mean ${meant}?`}`)
-  )
+  const hint = Nearest.didYouMean(Nearest.nearest(unknown, known), available)
+  return Effect.fail(usage(`${flag}: unknown tool "${unknown}".${hint}`))
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -40,8 +40,7 @@ const find = (config: Config, { baseModel, engine, recipe: name }: Asked): Effec
   const known: Known | undefined = Object.hasOwn(recipes, name) ? recipes[name as keyof typeof recipes] : undefined
   if (known === undefined) {
     const meant = Nearest.nearest(name, [...Object.keys(config.recipes ?? {}), ...Object.keys(recipes)])
-    const hint = meant === undefined ? "" : ` Did you mean ${meant}?`
-    return Effect.fail(usage(`Unknown recipe "${name}".${hint} Available:\n${describe(config)}`))
+    return Effect.fail(usage(`Unknown recipe "${name}".${Nearest.didYouMean(meant)} Available:\n${describe(config)}`))
   }
   if (engine !== undefined && !known.engines.includes(engine)) {
     return Effect.fail(

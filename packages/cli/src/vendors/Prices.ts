@@ -78,10 +78,8 @@ export const checkIds = (
   const given = flag === undefined ? [] : Object.keys(Option.getOrElse(flag, () => ({})))
   const stranger = given.find((id) => id !== others && !known.includes(id))
   if (stranger === undefined) return Result.succeed(undefined)
-  const meant = Nearest.nearest(stranger, known)
-  return Result.fail(
-    `--price: unknown worker "${stranger}".${meant === undefined ? ` Workers: ${known.join(", ")}.` : ` Did you mean ${meant}?`}`
-  )
+  const hint = Nearest.didYouMean(Nearest.nearest(stranger, known), `Workers: ${known.join(", ")}.`)
+  return Result.fail(`--price: unknown worker "${stranger}".${hint}`)
 }
 
 /** Fails if a cost limit cannot be enforced because a price is unknown. The message contains the missing flag. */

@@ -221,7 +221,7 @@ const problemOf = ({ name, number, worker }: Named, row: Row | undefined): strin
   if (row === undefined) {
     const names = rows.map((row) => row.name)
     const meant = Nearest.nearest(name, names)
-    return `does not exist.${meant === undefined ? "" : ` Did you mean ${meant}?`} Available: ${names.join(", ")}.`
+    return `does not exist.${Nearest.didYouMean(meant)} Available: ${names.join(", ")}.`
   }
   if (number !== undefined && row.number === undefined) return `does not accept a number. Use "${name}".`
   if (number !== undefined && number < 1) return `is not valid: its number (${row.number!.meaning}) must be at least 1.`

@@ -48,8 +48,7 @@ const table = Tables.table(
 
 const checkGrader = (name: string): string => {
   if (Graders.named(name) === undefined) {
-    const meant = Nearest.nearest(name, Graders.names)
-    const suggestion = meant === undefined ? "" : ` Did you mean "${meant}"?`
+    const suggestion = Nearest.didYouMean(Nearest.nearest(name, Graders.names))
     throw new Row.RowError(`unknown grader "${name}".${suggestion} Available graders: ${Graders.names.join(", ")}`)
   }
   return name

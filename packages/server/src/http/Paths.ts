@@ -78,5 +78,5 @@ export const hint = (path: string): string => {
   if (found === undefined) return ""
   const base = /^\/v1\/(?!messages)/.test(found) ? " The base URL of an OpenAI client must end in /v1." : ""
   const anthropic = found.startsWith("/v1/messages") ? " The base URL of an Anthropic client must not end in /v1." : ""
-  return ` Did you mean ${found}?${base}${anthropic}`
+  return `${Nearest.didYouMean(found)}${base}${anthropic}`
 }

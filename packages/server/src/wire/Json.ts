@@ -43,8 +43,8 @@ export const checkNames = (value: JsonObject, names: ReadonlyArray<string>, what
   if (unknown === undefined) return
   const field = `${inside}${unknown.slice(0, 64)}`
   const meant = Nearest.nearest(unknown, names)
-  const hint = meant === undefined ? `Fields: ${names.join(", ")}.` : `Did you mean ${inside}${meant}?`
-  throw invalid(field, `${field} is not a field of ${what}. ${hint}`)
+  const hint = Nearest.didYouMean(meant && `${inside}${meant}`, `Fields: ${names.join(", ")}.`)
+  throw invalid(field, `${field} is not a field of ${what}.${hint}`)
 }
 
 /** Parses a list. `what` describes the accepted values in the error. */
