@@ -22,10 +22,8 @@ describe.skipIf(!hasPostgres)("divisi cluster", () => {
   afterAll(() => database.stop())
 
   const environment = () => {
-    const url = new URL(database.url)
-    const PGPASSWORD = url.password
-    url.password = ""
-    return { DIVISI_DATABASE: url.href, PGPASSWORD }
+    const { PGPASSWORD, url } = PostgresServer.withoutPassword(database.url)
+    return { DIVISI_DATABASE: url, PGPASSWORD }
   }
 
   /** Starts a server, and returns its end once it executes runs. */

@@ -29,10 +29,8 @@ describe.skipIf(!hasPostgres)("divisi serve --database", () => {
 
   /** The URL without its password, which is in the environment. */
   const place = () => {
-    const url = new URL(database.url)
-    const PGPASSWORD = url.password
-    url.password = ""
-    return { DIVISI_DATABASE: url.href, PGPASSWORD, DIVISI_OUTCOMES: "none" }
+    const { PGPASSWORD, url } = PostgresServer.withoutPassword(database.url)
+    return { DIVISI_DATABASE: url, PGPASSWORD, DIVISI_OUTCOMES: "none" }
   }
 
   const serve = (

@@ -76,10 +76,8 @@ describe.skipIf(!hasPostgres)("responses that servers share", () => {
     inFolder(async (folder) => {
       const [gate, book] = [path.join(folder, "gate"), path.join(folder, "book")]
       fs.writeFileSync(book, "")
-      const url = new URL(database.url)
-      const PGPASSWORD = url.password
-      url.password = ""
-      const environment = { DIVISI_DATABASE: url.href, PGPASSWORD, DIVISI_OUTCOMES: "none", GATE: gate, BOOK: book }
+      const { PGPASSWORD, url } = PostgresServer.withoutPassword(database.url)
+      const environment = { DIVISI_DATABASE: url, PGPASSWORD, DIVISI_OUTCOMES: "none", GATE: gate, BOOK: book }
       const servers = await Promise.all(Array.from({ length: count }, () => serve(environment, file)))
       try {
         await test({

@@ -29,10 +29,8 @@ export const untimed = (text: string): unknown =>
 
 /** The URL of a database without its password, which is in the environment. */
 export const placeOf = (database: PostgresServer.PostgresServer) => {
-  const url = new URL(database.url)
-  const PGPASSWORD = url.password
-  url.password = ""
-  return { url: url.href, environment: { PGPASSWORD, DIVISI_OUTCOMES: "none" } }
+  const { PGPASSWORD, url } = PostgresServer.withoutPassword(database.url)
+  return { url, environment: { PGPASSWORD, DIVISI_OUTCOMES: "none" } }
 }
 
 export const prepare = (folder: string, policies = "single:a,lexical") => {

@@ -52,10 +52,8 @@ describe.skipIf(!hasPostgres)("divisi train --on", () => {
   afterAll(() => database.stop())
 
   const place = (folder: string) => {
-    const url = new URL(database.url)
-    const PGPASSWORD = url.password
-    url.password = ""
-    return { url: url.href, environment: { PGPASSWORD, DIVISI_OUTCOMES: "none", BOOKS: path.join(folder, "books") } }
+    const { PGPASSWORD, url } = PostgresServer.withoutPassword(database.url)
+    return { url, environment: { PGPASSWORD, DIVISI_OUTCOMES: "none", BOOKS: path.join(folder, "books") } }
   }
 
   const prepare = (folder: string) => {

@@ -85,9 +85,7 @@ export const run = async (options: Options, onPart: (text: string) => void): Pro
   fs.writeFileSync(path.join(root, "rows.jsonl"), rows(seed, samples))
   fs.writeFileSync(path.join(root, "divisi.config.mjs"), config(books, callMillis))
   const database = await PostgresServer.start()
-  const url = new URL(database.url)
-  const { password } = url
-  url.password = ""
+  const { PGPASSWORD, url } = PostgresServer.withoutPassword(database.url)
   const children: Array<ChildProcess> = []
   const problems: Array<string> = []
   const start = (out: string, ...more: ReadonlyArray<string>): ChildProcess => {
@@ -95,7 +93,7 @@ export const run = async (options: Options, onPart: (text: string) => void): Pro
     const args = ["eval", ...asked, "--concurrency", `${concurrency}`, "--out", out, "--json", ...more]
     const child = spawn(process.execPath, ["--conditions=@divisi/source", main, ...args], {
       cwd: root,
-      env: { ...process.env, HOME: root, NO_COLOR: "1", DIVISI_OUTCOMES: "none", PGPASSWORD: password },
+      env: { ...process.env, HOME: root, NO_COLOR: "1", DIVISI_OUTCOMES: "none", PGPASSWORD },
       stdio: ["ignore", "ignore", "pipe"]
     })
     children.push(child)
@@ -105,7 +103,7 @@ export const run = async (options: Options, onPart: (text: string) => void): Pro
     return child
   }
   const startAll = (name: string) =>
-    Array.from({ length: machines }, (_, at) => start(`machine-${at}/${name}`, "--on", url.href))
+    Array.from({ length: machines }, (_, at) => start(`machine-${at}/${name}`, "--on", url))
   const ended = async (child: ChildProcess): Promise<void> => {
     if (child.exitCode === null) await once(child, "close")
   }

@@ -56,6 +56,14 @@ export const freePort = (): Promise<number> =>
 /** Password used by {@link start}. Must not appear in any log. */
 export const password = "a-secret-of-tests"
 
+/** Returns a database URL without its password, and the environment variable by which clients receive the password. */
+export const withoutPassword = (database: string): { readonly url: string; readonly PGPASSWORD: string } => {
+  const url = new URL(database)
+  const PGPASSWORD = url.password
+  url.password = ""
+  return { url: url.href, PGPASSWORD }
+}
+
 /** Location and settings of a server. */
 export interface Options {
   /** Parent folder for the server's folder. Defaults to the system's folder for temporary files. */

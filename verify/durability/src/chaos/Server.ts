@@ -4,6 +4,7 @@ import { once } from "node:events"
 import fs from "node:fs"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
+import { PostgresServer } from "@divisi/testkit/journals"
 
 const cli = path.dirname(fileURLToPath(import.meta.resolve("@divisi/cli/package.json")))
 const [main, clock, config] = [
@@ -15,14 +16,12 @@ const [main, clock, config] = [
 const compiled = path.join(cli, "node_modules/.cache/compile")
 
 const environmentOf = (database: string): NodeJS.ProcessEnv => {
-  const url = new URL(database)
-  const PGPASSWORD = url.password
-  url.password = ""
+  const { PGPASSWORD, url } = PostgresServer.withoutPassword(database)
   return {
     ...process.env,
     NO_COLOR: "1",
     NODE_COMPILE_CACHE: compiled,
-    DIVISI_DATABASE: url.href,
+    DIVISI_DATABASE: url,
     DIVISI_OUTCOMES: "none",
     DIVISI_SECRET: "a secret of the servers under chaos",
     PGPASSWORD
