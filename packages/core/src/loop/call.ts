@@ -196,11 +196,8 @@ export type Call = (ask: Ask, at: At) => Effect.Effect<Answered, CallError>
 export type CallMiddleware = (next: Call) => Call
 
 /** Wraps a function in middleware. The first middleware is the outermost; `undefined` elements are skipped. */
-export const compose = <A>(middleware: ReadonlyArray<((next: A) => A) | undefined>, innermost: A): A => {
-  let next = innermost
-  for (const one of middleware.toReversed()) if (one !== undefined) next = one(next)
-  return next
-}
+export const compose = <A>(middleware: ReadonlyArray<((next: A) => A) | undefined>, innermost: A): A =>
+  middleware.reduceRight((next, one) => (one === undefined ? next : one(next)), innermost)
 
 // -------------------------------------------------------------------------------------------------------------------
 // The way in

@@ -60,9 +60,8 @@ export interface StepAsk {
   readonly conversation: Conversation
   readonly running: Running
   readonly onDelta: Ask["onDelta"]
-  /** The two phases of accepting a final answer: `keep` stores it, and `finish` reports the step as finished. */
+  /** Stores a final answer. `finish` of `reports.ts` then reports the step as finished. */
   readonly keep: (answered: Answered) => void
-  readonly finish: (answered: Answered, isUnchecked?: boolean) => void
   /** Called with the verdict on the answer, and with whether the step holds back its dependents. */
   readonly judged: (verdict: Verdict | undefined, holds: boolean) => void
 }
@@ -79,7 +78,7 @@ export interface StepAt {
   readonly mayReplace?: Ask["mayReplace"]
   /** Reassignment rule, if a middleware overrides the run's setting. */
   readonly rule?: Reassign
-  /** Called in the same tick in which an answer is charged. By default, it calls `keep` and `finish`. */
+  /** Called in the same tick in which an answer is charged. By default, the answer is stored and reported. */
   readonly onAnswer: (answered: Answered) => void
 }
 
@@ -141,8 +140,6 @@ export const answering = (context: CallContext, plan: Plan, next: Step): AnswerS
     const ordinal = workflow.steps[step]!.worker
     const sample = item === undefined ? Seed.derive(seed, step) : Seed.derive(seed, step, item)
     offered[step] ??= offeredTo(plan.equipment, settings.toolAccess, workflow, step)
-    const finished = (answered: Answered, isUnchecked?: boolean) =>
-      finish(context, plan, running, answered, isUnchecked)
     const ask: StepAsk = {
       step,
       sample,
@@ -152,7 +149,6 @@ export const answering = (context: CallContext, plan: Plan, next: Step): AnswerS
       onDelta:
         emit && ((kind: "text" | "reasoning", text: string) => emit({ type: "step-delta", round, step, kind, text })),
       keep,
-      finish: finished,
       judged
     }
     return next(ask, {
@@ -168,7 +164,7 @@ export const answering = (context: CallContext, plan: Plan, next: Step): AnswerS
       },
       onAnswer: (answered) => {
         keep(answered)
-        finished(answered)
+        finish(context, plan, running, answered)
       }
     })
   }

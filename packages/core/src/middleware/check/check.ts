@@ -12,6 +12,7 @@ import type { Answered, CallContext } from "../../loop/call.ts"
 import { handTo, noteFailure, reportTurn } from "../../loop/laterReports.ts"
 import { type Numbering, numbering } from "../../loop/numbering.ts"
 import type { Plan } from "../../loop/plan.ts"
+import { finish } from "../../loop/reports.ts"
 import type { StepAsk, StepAt, StepEnd, StepError, StepMiddleware } from "../../loop/step.ts"
 import { next as nextWorker } from "../../run/Resilience.ts"
 import * as Seed from "../../Seed.ts"
@@ -137,7 +138,7 @@ export const check =
 
     let again = 0
     const reportGiven = (isUnchecked: boolean) => {
-      if (given !== undefined) ask.finish(given, isUnchecked)
+      if (given !== undefined) finish(context, plan, running, given, isUnchecked)
       given = undefined
     }
     const judge = (at: StepAt, end: Extract<StepEnd, { readonly type: "answered" }>): ReturnType<typeof from> => {
