@@ -14,3 +14,7 @@ export const resultWords =
 /** Translations of "correct" in the same languages. */
 export const rightWords =
   "correct[aeo]?|right|best|betul|صحیح|richtig\\p{L}*|korrekt\\p{L}*|juste|bonne|corrett[ao]|giust[ao]|esatt[ao]|corret[ao]|cert[ao]|juiste?|rätt|riktige?|rigtige?|poprawn\\p{L}*|prawidłow\\p{L}*|správn\\p{L}*|točan|točn\\p{L}*|tačan|corectă?|верн\\p{L}*|правильн\\p{L}*|вірн\\p{L}*|σωστ\\p{L}*|helyes|oikea|doğru|đúng|benar|tepat|sahihi|נכונ\\p{L}*|הנכונ\\p{L}*|صحيح\\p{L}*|الصحيح\\p{L}*|درست|सही|সঠিক"
+
+/** Translations of "wrong" in the same languages. */
+export const wrongWords =
+  "wrong|incorrect|false|falsch|faux|fals[oa]|incorrect[oa]|sbagliat|errad|fout|fel(?!\\p{L})|forkert|błęd|špatně|greșit|неверн|неправильн|невірн|грешн|λάθος|yanlış|خطأ|غلط|נכון לא|שגוי|गलत|ভুল|ผิด|sai(?!\\p{L})|salah|错|錯|間違|誤|틀|نادرست"

@@ -96,6 +96,51 @@ export const namedLike = (english: string, text: string): ReadonlyArray<Named> =
   return found.filter((one) => !found.some((other) => isWithin(one, other)))
 }
 
+/** Names of months, in the nominative and as in a date, in lower case. */
+const monthNames = (): ReadonlyMap<string, string> => {
+  const names = new Map(namesOf("month", 12).names)
+  for (const locale of locales.split(" ")) {
+    const format = new Intl.DateTimeFormat(locale, { month: "long", day: "numeric", timeZone: "UTC" })
+    for (let month = 0; month < 12; month++) {
+      const name = format
+        .formatToParts(Date.UTC(2023, month, 15))
+        .find(({ type }) => type === "month")
+        ?.value.toLowerCase()
+      if (name !== undefined && /^\p{L}{3}/u.test(name) && !names.has(name)) names.set(name, String(month + 1))
+    }
+  }
+  return new Map(
+    [...names].map(([name, value]) => [
+      name,
+      /^\d/.test(value) ? value : String(new Date(`${value} 1, 2023`).getMonth() + 1)
+    ])
+  )
+}
+
+let months: { readonly names: ReadonlyMap<string, string>; readonly pattern: RegExp } | undefined
+
+/** Returns the dates in a text as month and day: "11 January" and "le 11 janvier" are "1-11". */
+export const datesIn = (text: string): ReadonlyArray<string> => {
+  if (months === undefined) {
+    const names = monthNames()
+    const words = [...names.keys()]
+      .filter((name) => /^\p{L}{3}[\p{L}\p{M}]*$/u.test(name))
+      .sort((a, b) => b.length - a.length)
+    const name = `(${words.join("|")})`
+    const pattern = new RegExp(
+      `(?<!\\p{L})${name}\\s+(\\d{1,2})(?:st|nd|rd|th)?(?!\\d)|(?<!\\d)(\\d{1,2})(?:st|nd|rd|th|er|º|\\.)?\\s+(?:of |de |di )?${name}(?!\\p{L})|(\\d{1,2})[月월]\\s?(\\d{1,2})[日일]`,
+      "giu"
+    )
+    months = { names, pattern }
+  }
+  const { names, pattern } = months
+  return Array.from(text.matchAll(pattern), ([, first, behind, before, second, month, day]) =>
+    month === undefined
+      ? `${names.get((first ?? second!).toLowerCase())}-${Number(behind ?? before)}`
+      : `${Number(month)}-${Number(day)}`
+  )
+}
+
 /** Whether a word is a name of a kind whose members are translated. */
 export const isTranslated = (english: string): boolean => kinds.some(([names]) => names.test(english))
 

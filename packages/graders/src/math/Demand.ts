@@ -2,6 +2,7 @@
  * Reads from a question what form its answer must have: the unit that it asks for, lowest terms, a single number. An
  * answer with the right value in another unit or in a form that the question rules out is wrong.
  */
+import { isEnglish, patternsIn } from "../internal/assertion/languages.ts"
 import { measured } from "./Measured.ts"
 import { normalise } from "./Notation.ts"
 import { parse } from "./Parser.ts"
@@ -91,9 +92,28 @@ const isExpanded = (gold: string, answer: string): boolean => {
   return sum === "add" && product !== undefined && product !== "add" && /[()]/.test(gold)
 }
 
+/** Questions whose answer may be a percentage. */
+const ofShare =
+  /percent|%|probabilit|chance|likelihood|\brate|proportion|\bshare|fraction|\bratio|interest|increase|decrease|discount|\bodds|\bpart\b/i
+
+const radical = /\bsimplest radical form\b|\bsimplif(?:y|ied)\b[^.]*\bradical/i
+
+/** Whether an answer is the root of an integer with a square factor. */
+const isReducibleRoot = (answer: string): boolean => {
+  const inside = /^[\s$]*(?:\\sqrt\s*\{?|√\(?|sqrt\()(\d{1,9})[})]?[\s$.]*$/.exec(answer)?.[1]
+  if (inside === undefined) return false
+  for (let root = 2; root * root <= Number(inside); root++) if (Number(inside) % (root * root) === 0) return true
+  return false
+}
+
 /** Returns the reason why an answer with the correct value does not have the form that the question demands. */
 export const unmet = (question: string, gold: string, answer: string): string | undefined => {
   if (lowest.test(question) && isReducible(answer)) return "the question asks for lowest terms"
+  if (radical.test(question) && gold.includes("sqrt") && isReducibleRoot(answer))
+    return "the question asks for the simplest radical form"
+  const isCount = /\bhow many\b/i.test(question) && !ofShare.test(question)
+  if (isCount && /%|percent/i.test(answer) && !/%|percent/i.test(gold))
+    return "the question does not ask for a percentage"
   if (single.test(question) && !operator.test(gold) && operator.test(answer))
     return "the question asks for a single number"
   if (scientific.test(question) && power.test(gold) && !power.test(answer))
@@ -149,6 +169,38 @@ const withFunction = (question: string, gold: string, answer: string): string =>
     : `${name} = ${formula}`
 }
 
+const nothing =
+  /^[\s$*]*(?:\\emptyset|∅|no(?:ne| \p{L}[\p{L} ]*)|there (?:are|is) no(?:ne| \p{L}[\p{L} ]*)|\\text\{\s*no(?:ne)?[^{}]*\})[\s$*.]*$/iu
+
+/** Returns 0 for the answer that there are none, if the question asks how many there are. */
+const asCount = (question: string, gold: string, answer: string): string =>
+  gold.trim() === "0" && /\b(?:how many|number of)\b/i.test(question) && nothing.test(answer) ? "0" : answer
+
+const withBase =
+  /^[\s$]*([0-9a-fA-F]+)\s*(?:_\{?(?:\\text\{)?\s*(\d{1,2})\s*\}{0,2}|(?:\\text\s*\{\s*)?\(?(?:in )?base[\s-](\d{1,2})\)?\s*\}?)[\s$]*$/i
+
+/** Removes the base of a numeral whose base the question names, if the reference omits it. */
+const inBase = (question: string, gold: string, answer: string): string => {
+  const [, digits, below, behind] = withBase.exec(answer) ?? []
+  const base = below ?? behind
+  if (digits === undefined || !/^\$?[0-9a-fA-F]+\$?$/.test(gold.trim())) return answer
+  return new RegExp(`\\b(?:in|to|into|as a) base[\\s-]?\\$?${base}\\b`, "i").test(question) ? digits : answer
+}
+
+/** Scripts of languages whose numbers have decimal points. */
+const withPoints =
+  /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Thai}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Hebrew}\p{Script=Arabic}]/u
+
+/** Reads dots between thousands, and a decimal comma, in the answer to a question in a language that writes them. */
+const inLanguage = (question: string, gold: string, answer: string): string => {
+  const bare = answer.replace(/^[\s$]+|[\s$]+$/g, "")
+  const isGrouped = /^-?\d{1,3}(?:\.\d{3})+$/.test(bare) && /^\$?-?\d{4,}\$?$/.test(gold.trim())
+  const isDecimal = /^-?\d+(?:,|\{,\})\d{3}$/.test(bare) && /^\$?-?\d+\.\d{3}\$?$/.test(gold.trim())
+  if (!(isGrouped || isDecimal) || withPoints.test(question) || isEnglish(question)) return answer
+  if (patternsIn(question, false).length === 0) return answer
+  return isGrouped ? bare.replaceAll(".", "") : bare.replace(/\{?,\}?/, ".")
+}
+
 /** A question for a point or a vector, whose brackets are not those of an interval. */
 const point = /\b(?:ordered (?:pair|triple)|pair|triple|point|coordinates|vector|vertex|midpoint|centroid|system)\b/i
 
@@ -163,7 +215,11 @@ const withPoint = (question: string, gold: string, answer: string): string =>
  * symbol is a letter directly after a number, as in "384m".
  */
 export const completed = (question: string, gold: string, given: string): string => {
-  const answer = withPoint(question, gold, withFunction(question, gold, given))
+  const answer = withPoint(
+    question,
+    gold,
+    withFunction(question, gold, inBase(question, gold, inLanguage(question, gold, asCount(question, gold, given))))
+  )
   const base = /^\$?[0-9a-fA-F]+_\{?(\d{1,2})\}?\$?$/.exec(gold.trim())?.[1]
   const isBare = /^\$?[0-9a-fA-F]+\$?$/.test(answer.trim())
   if (base !== undefined && isBare && new RegExp(`\\bbase[\\s-]?\\$?${base}\\b`).test(question))

@@ -515,7 +515,7 @@ const solutionsOf = (
 
 /** Returns bare numbers as solutions if the gold answer lists several values for its unknown: `x = \pm 3`. */
 const bareSolutions = (gold: Expression, answer: Expression, name: string): ReturnType<typeof solutionsOf> => {
-  if (gold.type !== "relation" || variables(answer).length > 0) return undefined
+  if ((gold.type !== "relation" && gold.type !== "list") || variables(answer).length > 0) return undefined
   const isBare = answer.type === "set" || (answer.type === "list" && answer.join !== ",") || isValue(answer)
   if (!isBare || (isValue(answer) && !hasPlusMinus(answer))) return undefined
   return { name, items: spread("items" in answer && !isValue(answer) ? answer.items : [answer]) }
@@ -621,6 +621,7 @@ const phrases: ReadonlyArray<readonly [spellings: RegExp, phrase: string]> = [
     /^(?:s=|x\\in ?)?(?:(?:there (?:is|are) )?no (?:real |integer )?solutions?|none|\\emptyset|\\nothing|\\\{\\\})$/i,
     "\\emptyset"
   ],
+  [/^(?:the )?empty set$/i, "\\emptyset"],
   [/^\+?(?:infinity|\\infty)$/i, "\\infty"],
   [/^diverge(?:s|nt)$/i, "divergent"],
   [/^converge(?:s|nt)$/i, "convergent"],
@@ -754,6 +755,10 @@ const asTexts = (gold: string, answer: string, rules: Rules): Texts => {
 export const isSameText = (gold: string, answer: string, rules: Rules): boolean =>
   asTexts(gold, answer, rules).decision?.correct === true
 
+/** Rewrites "7 to 5" as a ratio. */
+const withColon = (normalised: string): string =>
+  normalised.replace(/^(\d+)\s*(?:\\(?:text|name)\s*\{\s*to\s*\}|\bto\b)\s*(\d+)$/, "$1:$2")
+
 /** A sum of unit vectors: "2i - 3j + k". */
 const isVector = /^[^a-hl-zA-Z]*[ij][^a-hl-zA-Z]*[jk][^a-hl-zA-Z]*$/
 const unitVector = /(?<![a-zA-Z\\])([ijk])(?![a-zA-Z])/g
@@ -772,14 +777,15 @@ const componentsOf = (normalised: string): string | undefined => {
 /** Compares two answers as written. */
 export const decideText = (gold: string, answer: string, rules: Rules): Decision => {
   if (gold.length > maxLength || answer.length > maxLength) return verdict(gold.trim() === answer.trim(), "text")
-  const { a, b, decision: decided } = asTexts(gold, answer, rules)
+  const { a: written, b, decision: decided } = asTexts(gold, answer, rules)
+  const a = b.includes(":") ? withColon(written) : written
   if (decided !== undefined) return decided
   const vector = /\\begin|^\(/.test(a) && isVector.test(b) ? b.replace(unitVector, "\\vector$1 ") : b
   if (vector !== b || b.includes("\\vector")) {
     const parts = componentsOf(vector)
     if (parts !== undefined && !a.includes("vector")) return decideText(gold, parts, rules)
   }
-  const said = a.includes(":") ? b.replace(/^(\d+)\s*(?:\\text\s*\{\s*to\s*\}|\bto\b)\s*(\d+)$/, "$1:$2") : b
+  const said = a.includes(":") ? withColon(b) : b
   const decision = best(
     goldReadings(a).flatMap((left) => answerReadings(said, left).map((right) => compareTop(left, right, rules)))
   )

@@ -186,7 +186,11 @@ const parsed = (text: string): Statement | undefined => {
   const bare = /^\s*(?:```\w*\s*)?\[?\s*(\{[\s\S]*\})\s*\]?\s*(?:```\s*)?$/.exec(text)?.[1]
   if (bare === undefined || isDisowned(bare)) return undefined
   try {
-    const content = inValue(JSON.parse(bare))
+    const value = JSON.parse(bare)
+    // An object whose answer is null has none, whatever its other fields contain.
+    if (Object.entries(value).some(([name, one]) => names[0]!.test(name) && one === null))
+      return { start: 0, end: text.length, content: "" }
+    const content = inValue(value)
     return content === undefined ? undefined : { start: 0, end: text.length, content }
   } catch {
     return undefined

@@ -20,7 +20,7 @@ import {
   type Span
 } from "../internal/assertion/Assertion.ts"
 import { opinion, slip } from "../internal/assertion/signals.ts"
-import { isYesOrNo, type Named, namedLike } from "../internal/calendar.ts"
+import { datesIn, isYesOrNo, type Named, namedLike } from "../internal/calendar.ts"
 import { numeralOf, ofChinese, withDigits, withMixed, withScales } from "../internal/numerals.ts"
 import { spoken } from "../internal/spoken.ts"
 import type { Absence } from "../Verdict.ts"
@@ -488,7 +488,7 @@ const summary =
   /(?<=^|\n)[ \t*_]*(?:tl;?\s?dr|bottom line|short version|in a nutshell)[*_]*\s*[:;,—–-]+[*_]*[ \t]*(?=(?:the answer is )?[$*_]*[-−]?[\d$\\])/gi
 
 const ornamented = new RegExp(
-  `(?<=^|\\n)[ \\t]*${ornament}+[ \\t]*(?=(?:the |my |our )?(?:final|correct|answer|ans|result)\\b)`,
+  `(?<=^|\\n)[ \\t]*${ornament}+[ \\t]*(?=[*_]*(?:the |my |our )?(?:final|correct|answer|ans|result)\\b)`,
   "giu"
 )
 
@@ -934,6 +934,21 @@ const headline = (said: string): string | undefined => {
   return isTakenBack(plain, found![0].length) ? undefined : plainValue(value.replace(/[.!]$/, ""))
 }
 
+/** A formula in plain text, or a time of day. */
+const bareFormula =
+  /^(?=.*[\dπ])(?:\p{L}\s?=\s?)?(?:sqrt|cbrt|pi|exp|ln|log|sin|cos|tan|\d[\d.,]*|[a-zA-Z](?![a-zA-Z])|[-−+*/^()√π·×⁰¹²³⁴⁵⁶⁷⁸⁹ ])+(?:\s?[AP]M)?$/u
+
+/** Returns a formula in plain text that is alone on the last line. */
+const bareLine = (said: string): string | undefined => {
+  const at = said.trimEnd().lastIndexOf("\n") + 1
+  const content = said.slice(at).trim()
+  const isFormula = content.length < 80 && /sqrt|[*^/π]|[AP]M$|^\p{L} ?=/u.test(content) && bareFormula.test(content)
+  if (at === 0 || !isFormula) return undefined
+  const start = said.indexOf(content, at)
+  const span = { start, end: start + content.length }
+  return isAsserted(masked(said, [span]), span) ? content : undefined
+}
+
 const search = (said: string): string | Absence | undefined => {
   const { claims, mentions, plain } = read(said)
   const marks = claims.some(({ isMark }) => isMark)
@@ -967,9 +982,11 @@ const search = (said: string): string | Absence | undefined => {
   if (rest === "") return undefined
   const first = headline(said)
   if (first !== undefined) return first
+  const several = assigned(said)
+  const line = several === undefined ? bareLine(said) : undefined
+  if (line !== undefined) return line
   const result = calculated(said)
   if (result !== undefined) return result
-  const several = assigned(said)
   if (several !== undefined) return several
   if (words(said) > 3 || said.includes("**") || /(?:so|thus|hence|therefore),? \$[^$\n]+\$\.?$/i.test(said))
     return inProse(said)
@@ -995,7 +1012,7 @@ const wordLabel = new RegExp(`^[\\s\\S]*(?<!\\p{L})(?:${answerWords}|${joinedWor
 
 /** Returns a name at the start of a text, or after its last label. */
 const firstName = (said: string, english: string): Named | undefined => {
-  const from = wordLabel.exec(said)?.[0].length ?? 0
+  const from = wordLabel.exec(said)?.[0].length ?? Math.max(0, said.search(/(?<=[,;] so )(?:yes|no)[.!*]*\s*$/i))
   const start = said.slice(from).search(/[\p{L}\p{N}]/u)
   const found = namedLike(english, said.slice(from)).find((one) => one.start === start)
   return found === undefined ? undefined : { ...found, start: from + found.start, end: from + found.end }
@@ -1031,6 +1048,29 @@ export const namedAnswer = (text: string, english: string): string | undefined =
     ? /^\W*(?:$|[\n,.;:!。，、！—–-])/.test(said.slice(found.end))
     : isUndenied(plain, found)
   return isHeld && !isRetracted(plain, found.end) ? found.english : undefined
+}
+
+const aDate = /^\W*(?:text\W+)?(?:\p{L}{3,9} \d{1,2}|\d{1,2} \p{L}{3,9})(?:,? \d{4})?\W*$/u
+
+/**
+ * Whether the answer of a text is the date of the reference, in another order or language.
+ *
+ * @internal
+ */
+export const isDate = (text: string, gold: string): boolean => {
+  if (gold.length > 40 || !aDate.test(gold)) return false
+  const [wanted] = datesIn(gold)
+  if (wanted === undefined) return false
+  const said = visible(text)
+  const { claims } = read(said)
+  const last = claims.at(-1)
+  const content = last?.content ?? lastSentence(said) ?? ""
+  const dates = new Set(datesIn(content))
+  if (dates.size !== 1 || !dates.has(wanted)) return false
+  const start = said.lastIndexOf(content)
+  const span = last ?? { start, end: start + content.length }
+  const plain = masked(said, [span])
+  return (last !== undefined || isUndenied(plain, span)) && !isRetracted(plain, span.end)
 }
 
 /**

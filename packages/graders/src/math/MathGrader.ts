@@ -179,6 +179,9 @@ const grading = (options: Options): Verdict.AnswerGrader => ({
     if (name !== undefined && name.toLowerCase() === words!.toLowerCase()) {
       return Effect.succeed(Verdict.make({ correct: true, rung: "text", extracted: name }))
     }
+    if (MathAnswer.isDate(answer, gold)) {
+      return Effect.succeed(Verdict.make({ correct: true, rung: "text", extracted: gold }))
+    }
     if (!("answer" in found)) return Effect.succeed(Verdict.absent(found))
     const question = Task.question(task)
     const extracted = Demand.completed(question, gold, found.answer)

@@ -73,7 +73,7 @@ const number =
 
 /** Matches a power, a root or a multiple of π in plain text, for sentences without other numbers. */
 const powers =
-  /(?<![\w.^_,/])[-−]?\d*(?:√\d+|π)(?:\/\d+)?(?![\w^√π/])|(?<![\w.^_,/])\d+(?:\.\d+)?(?:\s?[×x*·]\s?10)?\^(?:\{-?\d+\}|-?\d+)(?![\d^.]\d|\^)/g
+  /(?<![\w.^_,/])[-−]?\d*(?:√\d+|π)(?:\/\d+)?(?![\w^√π/⁰¹²³⁴⁵⁶⁷⁸⁹])|(?<![\w.^_,/])\d+(?:\.\d+)?(?:\s?[×x*·]\s?10)?\^(?:\{-?\d+\}|-?\d+)(?![\d^.]\d|\^)/g
 
 /** Words that rule out a number as an answer: bounds, guesses, denials and counts of other things. */
 export const hedge =
@@ -148,7 +148,7 @@ const contrastInside = /(?:n['’]t|\bnot)\s+[^\s,]*\d[^\s,]*,?\s+but(?:\s+rathe
 
 /** Harmless words before a value. */
 const lead =
-  /^(?:(?:一共有|一共|总共有|总共|共有|共|有|等于|等於|是|为|為|全部で|合計|모두|총)\s*(?=\d)|(?:[→⇒➡✅☑✔👉🎯:]\uFE0F?|[-*] (?=\S)|#{1,6} +|> *(?=\*))+\s*|(?:none other than|nothing but|just|simply|exactly|precisely|indeed|therefore|then|thus|hence|so|(?:i|we) (?:got|get|have|find|obtain)|it['’]s|it is|that['’]s|got|(?:option|choice)(?= \(?[A-J]\)?[.!]?$)|genau|exakt|exactement|exactamente|esattamente|exatamente|precies|exakt|dokładnie|přesně|ровно)\s+)+/iu
+  /^(?:(?:一共有|一共|总共有|总共|共有|共|有|等于|等於|是|为|為|全部で|合計|모두|총)\s*(?=\d)|(?:[→⇒➡✅☑✔👉🎯:]\uFE0F?|[-*] (?=\S)|#{1,6} +|> *(?=\*))+\s*|(?:none other than|nothing but|just|simply|exactly|precisely|indeed|therefore|then|thus|hence|so|(?:actually|really)(?= [-−]?[\d$(a-z])|(?:i|we) (?:got|get|have|find|obtain)|it['’]s|it is|that['’]s|got|(?:option|choice)(?= \(?[A-J]\)?[.!]?$)|genau|exakt|exactement|exactamente|esattamente|exatamente|precies|exakt|dokładnie|přesně|ровно)\s+)+/iu
 
 /** Harmless text after a value: a remark in parentheses, a dash, a smiley, a verb or a counted noun. */
 const trail =

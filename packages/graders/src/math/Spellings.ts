@@ -13,7 +13,7 @@ type Rule = readonly [guard: RegExp, pattern: RegExp, replacement: Replacement]
 const value = String.raw`[-−]?\d[\d.,]*(?![\d/])`
 
 /** Words and marks directly before a value that is stated. */
-const stated = String.raw`(?:^|[=:,;(]|(?<!\p{L})(?:is|are|equals?|be|to|of|get|gets|gives?|yields?|obtain|answer|result|ist|lautet|beträgt|ergibt|est|vaut|donne|es|vale|é|è|fa|dá|da|är|er|is|jest|to|wynosi|je|равно|равен|равна|это|ответ|olur))\s*[*_$]*`
+const stated = String.raw`(?:^|\n\s*|[=:,;(]|(?<!\p{L})(?:is|are|equals?|be|to|of|get|gets|gives?|yields?|obtain|answer|result|ist|lautet|beträgt|ergibt|est|vaut|donne|es|vale|é|è|fa|dá|da|är|er|is|jest|to|wynosi|je|равно|равен|равна|это|ответ|olur))\s*[*_$]*`
 
 const minus = "minus|negative|moins|menos|meno|минус|mínus|eksi"
 
@@ -120,6 +120,34 @@ const rules: ReadonlyArray<Rule> = [
         `${withDigits(` ${words.slice(at).join(" ")} `).trim()}.${decimals.join("")}`
       ].join(" ")
     }
+  ],
+  [/[–]\d/, /(?<=^|[\n:=($]\s*)–(?=\d)/g, "-"],
+  [
+    /\((?:approx|about|roughly|≈|~|i\.e|or about)/i,
+    /(?<=[\d$})\p{L}]) \((?:approximately|approx\.?|about|roughly|≈|~|i\.e\.,? (?:about|approximately)|or (?:about|approximately))\s*(\$?-?\d[\d.]*\$?)\)(?=[.!*$]*\s*(?:$|\n))/giu,
+    " ≈ $1"
+  ],
+  [/\bbase\b/i, /(?<![\w.])([\dA-F]+) \((?:in )?base[ -](\d{1,2})\)/g, "$1_{$2}"],
+  [/\*I\b/, /(?<=\d)\*I\b/g, "i"],
+  [/\d(?:in|ft|cm|mm|km|yd|mi|m)[²³]/, /(?<=\d)(?=(?:in|ft|cm|mm|km|yd|mi|m)[²³])/g, " "],
+  [
+    /\[[^[\]]*;[^[\]]*\]/,
+    /\[((?:\s*-?[\d./]+[ ,]?)+(?:;(?:\s*-?[\d./]+[ ,]?)+)+)\]/g,
+    (_, rows) =>
+      `[${rows!
+        .split(";")
+        .map((row) => `[${row.trim().split(/[ ,]+/).join(",")}]`)
+        .join(",")}]`
+  ],
+  [
+    /\bover \d/i,
+    /\bover (?=\d+ (?:days?|hours?|weeks?|months?|years?|minutes?|seconds?|shifts|trips|games|rounds)\b)/gi,
+    "in "
+  ],
+  [
+    /as (?:my|the) (?:final )?answer/i,
+    /(?<![\p{L}\d])(?:I['’](?:d|ll)|I (?:would|will)) (?:go with|say|answer|submit|give|put|settle on) (\S[^.\n?]{0,80}?) as (?:my|the) (?:final )?answer/giu,
+    "My final answer is $1"
   ],
   // Wrappers
   [/\\textcolor/, /\\textcolor\s*\{[^{}]{1,20}\}\s*\{((?:[^{}]|\{[^{}]{0,200}\}){1,300})\}/g, "$1"],

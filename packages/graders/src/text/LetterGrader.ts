@@ -8,7 +8,7 @@
 import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
-import { answerWords, joinedWords, rightWords } from "../internal/answerWords.ts"
+import { answerWords, joinedWords, rightWords, wrongWords } from "../internal/answerWords.ts"
 import { isChosen, isReplaced, isUnchosen } from "../internal/assertion/Assertion.ts"
 import { spoken } from "../internal/spoken.ts"
 import { firstTagged } from "../internal/tagged.ts"
@@ -154,7 +154,7 @@ const way = (before: string, letters: string, isSmall = false, after = ""): Way 
   return { pattern: new RegExp(`${before}${letter}${after}`, "giu"), isSmall }
 }
 
-const end = "(?=\\s*(?:[.!,;›]|$|\\n))"
+const end = "(?=\\s*(?:[.!,;›(]|$|\\n))"
 
 /** Patterns for stating an answer, in groups. Later groups are used only if earlier ones do not match. */
 const waysOf = (letters: string): ReadonlyArray<ReadonlyArray<Way>> => {
@@ -189,6 +189,18 @@ const waysOf = (letters: string): ReadonlyArray<ReadonlyArray<Way>> => {
     ),
     way(`${label}\\s+(?:is|:)\\s*${options}\\s*`, letters, true, "(?<=[)\\]}])(?=\\s*[.!]?\\s*(?:$|\\n))"),
     way(`${label}\\s*(?=\\()`, letters, true),
+    way(
+      "(?<!\\p{L})(?:correct|right)\\s+(?:option|choice|alternative|letter)\\s*(?:is|:)\\s*",
+      letters,
+      true,
+      "(?<=[)\\]])(?=\\s*[.!]?\\s*(?:$|\\n))"
+    ),
+    way(
+      "\\b(?:option|choice|answer|one|statement)\\s+(?:that|which)\\s+(?:matches|fits|works|agrees|remains|applies|holds)\\s+is:?\\s+",
+      letters,
+      false,
+      rest
+    ),
     way(`${label}\\s+`, letters, false, "(?:['’]d[ıiuü]r|\\s+है)?(?=\\s*(?:[.!।›]|$|\\n))"),
     way(
       `(?<!\\p{L})(?:final(?:\\s+\\p{L}+)?|(?:my\\s+)?picks?|select(?:ed|ion)|ans)\\.?\\s*[:=]\\s*${options}\\s*`,
@@ -346,8 +358,7 @@ const isSubject =
   /^[)\]}]*\s+(?:is (?:not|wrong|incorrect|false|too|only|also|a|an)|isn't|was|would|could|can|cannot|can't|does|doesn't|did|has|had|may|might|seems|fails|ignores|states|says|violates|contradicts|describes|refers|assumes|gives|misses|confuses|requires|implies)\b/
 
 /** A mark or a word for "wrong" after a letter: "D: ❌", "A — неверно". */
-const refuted =
-  /^[)\]}.:\s]*(?:[–—-]\s*)?(?:[✗✘❌✖❎🚫👎]|(?<=[:–—-]\s*)(?:wrong|incorrect|false|falsch|faux|fals[oa]|incorrect[oa]|sbagliat|errad|fout|fel(?!\p{L})|forkert|błęd|špatně|greșit|неверн|неправильн|невірн|грешн|λάθος|yanlış|خطأ|غلط|נכון לא|שגוי|गलत|ভুল|ผิด|sai(?!\p{L})|salah|错|錯|間違|틀))/iu
+const refuted = new RegExp(`^[)\\]}.:\\s]*(?:[–—-]\\s*)?(?:[✗✘❌✖❎🚫👎]|(?<=[:–—-]\\s*)(?:${wrongWords}))`, "iu")
 
 /** Whether a second letter, or a doubt, directly follows the first letter. */
 const hedged = (letters: string): RegExp =>
@@ -431,6 +442,13 @@ const favoured = (text: string, letters: string): Statement | undefined => {
   return undefined
 }
 
+/** A sentence about a wrong choice: "A trap here is D, which is wrong." */
+const trap =
+  /(?<=[.!]\s+)(?:an?|the|one) (?:common |usual |obvious |main |typical |tempting )*(?:trap|distractor|pitfall|mistake|decoy)\b[^.!?\n]*[.!]/gi
+
+/** The probability of a choice: "C: 40%". */
+const share = /(?<!\p{L})[A-J][)*]*\s*[:=(–-]\s*\d{1,3}\s?%/gu
+
 /** Phrases that retract earlier statements without giving another answer. */
 const evasions =
   /\b(?:answer|choice|option)\s+(?:is|could be|might be|may be|must be)\s+(?:either|both|neither|unclear|unknown|not|none|impossible)\b/gi
@@ -448,8 +466,10 @@ const evasions =
  * ```
  */
 export const extract = (text: string, letters: string = defaultLetters): string | undefined => {
-  const given = withoutStruck(spoken(text))
-  const shown = given.trimStart().startsWith("{") ? (inRecord(given) ?? inJson(given).at(-1)?.content ?? given) : given
+  const given = withoutStruck(spoken(text)).replace(trap, "")
+  if ((given.match(share)?.length ?? 0) > 1) return undefined
+  const json = /^\s*(?:```\w*\s*)?(\{[\s\S]*\})\s*(?:```\s*)?$/.exec(given)?.[1]
+  const shown = json !== undefined ? (inRecord(json) ?? inJson(given).at(-1)?.content ?? given) : given
   if (/\b(?:1st|first) choice\b[\s\S]*\b(?:2nd|second) choice\b/i.test(shown)) return undefined
   const verified = onlyVerified(shown, letters)
   const said = withoutContrast(plain(shown.replace(boldEnd, "$1\n$2$3")))

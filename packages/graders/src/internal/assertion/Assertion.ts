@@ -5,7 +5,7 @@
  * A qualification before an answer applies until a main clause starts. The rest of the sentence after the answer, and
  * the sentences that follow, may retract it. Formulas are masked, because they do not contain words.
  */
-import { answerWords, joinedWords, resultWords, rightWords } from "../answerWords.ts"
+import { answerWords, joinedWords, resultWords, rightWords, wrongWords } from "../answerWords.ts"
 import { isAnnounced } from "./announcement.ts"
 import { because } from "./because.ts"
 import { isAmount, isCommitted, isCommittedAbroad, isEnglishAmount, isSubject } from "./commitment.ts"
@@ -323,7 +323,10 @@ const previousSentence = (text: string, end: number): string => {
  * the choice itself and is ignored.
  */
 export const isChosen = (text: string, { end, start }: Span): boolean => {
-  const before = sentenceBefore(text, start)
+  const whole = sentenceBefore(text, start)
+  const own = rightLabel.exec(whole)?.index ?? 0
+  // "Non è B: la risposta corretta è D."
+  const before = /(?<!\p{L})[A-J](?!\p{L})/u.test(whole.slice(0, own)) ? whole.slice(own + 1) : whole
   const { mark, said } = sentenceBehind(text, end)
   const behind = /^[\s›]*[().:\]}–—-]/.test(said) ? "" : said
   if (/[?？؟]/.test(mark) && behind === said) return false
@@ -400,8 +403,22 @@ const rightLabel = new RegExp(
   "iu"
 )
 
+/** A clause that ends by calling something wrong: "but that is wrong". */
+const endsWrong = new RegExp(`(?<![a-z])(?:${wrongWords})\\p{L}{0,6}(?:\\s+(?:است|है))?\\s*$`, "iu")
+
+/** A label as the last clause of a sentence: "…, but that is wrong; the answer is". */
+const lastLabel = new RegExp(
+  `[,;؛،，、][^\\p{L},;؛،，、]*(?:\\p{L}{1,3}\\s+)?(?:${answerNouns}|(?:${joinedWords})\\p{L}{0,2})(?:\\s+\\p{L}{1,6}){0,2}\\s*[:：]?[\\s*_$]*$`,
+  "iu"
+)
+
 /** Removes the description of a mistake before the label of the correct answer. */
 const withoutSlip = (before: string): string => {
+  const label = /[,;؛،，、]/.test(before) ? lastLabel.exec(before) : null
+  if (label !== null) {
+    const clause = before.slice(0, label.index).replace(/^.*[,;؛،，、](?=.*\S)/su, "")
+    if (endsWrong.test(clause)) return before.slice(label.index + 1)
+  }
   const found = /[;؛]/.test(before) ? rightLabel.exec(before) : null
   return found !== null && /^[;؛]/.test(found[0]) && slip(before.slice(0, found.index)).length > 0
     ? before.slice(found.index + 1)
@@ -528,7 +545,8 @@ const listItem = /^\s*(?:[-*•]|\d+[.)])\s/
 /** Maximum number of sentences after an answer that are checked individually. */
 const maxSentences = 12
 
-const hasHarm = (tail: string, inEnglish: boolean): boolean => {
+const hasHarm = (written: string, inEnglish: boolean): boolean => {
+  const tail = written.replace(/(?<=\n\s*\d{1,2})\.(?=\s)/g, ")")
   let begin = sentenceBehind(tail, 0).said.length
   let count = 0
   let isInList = false

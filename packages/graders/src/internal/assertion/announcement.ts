@@ -87,6 +87,13 @@ export const isAnnounced = (said: string): boolean => {
   const start = Math.max(mark + 1, turn === undefined ? 0 : turn.index + turn[0].length)
   if (!isKnown(/^[^:]*/.exec(text.slice(start))![0])) return false
   const lead = before.slice(0, start)
-  if (turn !== undefined || isKnown(lead) || circumstance.test(lead) || noticed.test(lead)) return true
+  if (
+    turn !== undefined ||
+    /^(?:step|part) \d*:\s*$/.test(lead) ||
+    isKnown(lead) ||
+    circumstance.test(lead) ||
+    noticed.test(lead)
+  )
+    return true
   return /:\s*$/.test(lead) && /^(?:no|not|i disagree|yes|if you)\b/.test(lead)
 }
