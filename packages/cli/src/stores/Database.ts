@@ -1,6 +1,6 @@
 /** Opens the Postgres database that several servers share. */
 import type { Account, Journal, Resilience } from "@divisi/core"
-import { OutcomeLog } from "@divisi/policy-router"
+import * as OutcomeLog from "@divisi/policy-router/OutcomeLog"
 import type { Keys, NodeServer, Pace, SharedResponses } from "@divisi/server"
 import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"

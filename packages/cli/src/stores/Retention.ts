@@ -5,7 +5,7 @@
 import fs from "node:fs"
 import { Journal } from "@divisi/core"
 import { DiskRecords } from "@divisi/files"
-import { OutcomeLog } from "@divisi/policy-router"
+import * as OutcomeLog from "@divisi/policy-router/OutcomeLog"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

@@ -218,9 +218,9 @@ const routed = (
   dial: string | undefined
 ): Effect.Effect<Policy.Policy, Failure, Scope.Scope> =>
   Effect.flatMap(
-    Effect.promise(() => import("../stores/OwnOutcomes.ts")),
-    (OwnOutcomes) => {
-      const make = kind === "learned" ? OwnOutcomes.policy : OwnOutcomes.router
+    Effect.promise(() => import("./LearnedPolicies.ts")),
+    (LearnedPolicies) => {
+      const make = kind === "learned" ? LearnedPolicies.policy : LearnedPolicies.router
       return make(pool, (name) => plain(name, pool, {}), dial)
     }
   )
@@ -228,8 +228,8 @@ const routed = (
 /** Returns the policy for a routing head: the one stored by `divisi learn --head`, or one in a file. */
 const headOf = (pool: WorkerPool.WorkerPool, file?: string): Effect.Effect<Policy.Policy, Failure, Scope.Scope> =>
   Effect.flatMap(
-    Effect.promise(() => import("../stores/OwnOutcomes.ts")),
-    (OwnOutcomes) => OwnOutcomes.head(pool, file)
+    Effect.promise(() => import("./LearnedPolicies.ts")),
+    (LearnedPolicies) => LearnedPolicies.head(pool, file)
   )
 
 /** Whether the part of a name before its colon is a built-in policy rather than a vendor. */

@@ -163,8 +163,8 @@ const learnedFor = Effect.fnUntraced(function* (
   pool: WorkerPool.WorkerPool,
   options: PolicyName.Options
 ): Effect.fn.Return<Policy | undefined, Failure, Scope.Scope> {
-  const OwnOutcomes = yield* Effect.promise(() => import("../stores/OwnOutcomes.ts"))
-  return (yield* OwnOutcomes.hasTableFor(pool)) ? yield* PolicyName.resolve("router", pool, options) : undefined
+  const LearnedPolicies = yield* Effect.promise(() => import("./LearnedPolicies.ts"))
+  return (yield* LearnedPolicies.hasTableFor(pool)) ? yield* PolicyName.resolve("router", pool, options) : undefined
 })
 
 /** Returns the default policy for a pool: core's default, combined with what was learned from the user's outcomes. */
