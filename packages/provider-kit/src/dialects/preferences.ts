@@ -487,7 +487,8 @@ export class Attempts<Body extends object> {
   readonly #whole: Body
   readonly #family: Family
   readonly #learned: Learned
-  readonly #ofCall = nothingLearned()
+  /** Lessons that hold for this call only. */
+  #ofCall: Learned | undefined
   #refusals = 0
   #adapted: Adapted<Body>
 
@@ -509,6 +510,7 @@ export class Attempts<Body extends object> {
     const lesson = this.#refusals === mostRefusals ? undefined : learn(body, reason, this.#family)
     if (lesson === undefined) return false
     this.#refusals += 1
+    this.#ofCall ??= nothingLearned()
     remember(lesson.isOfCall ? this.#ofCall : this.#learned, lesson)
     const known = adapt(this.#whole, this.#learned)
     const { body: next, notices } = adapt(known.body, this.#ofCall)

@@ -208,9 +208,10 @@ const speaking = () => {
  * Returns a function that consumes the tool results at the start of a segment, and reports for each event whether it
  * belongs to the segment.
  */
-const beginning = (given: ReadonlyArray<string>) => {
+const beginning = (given: ReadonlyArray<string>): ((event: RunEvent.RunEvent, path: string) => boolean) => {
+  if (given.length === 0) return () => true
   const awaited = new Set(given)
-  return (event: RunEvent.RunEvent, path: string): boolean => {
+  return (event, path) => {
     if (awaited.size === 0) return true
     if (event.type === "plan-decided") awaited.delete(`${path}${event.round}.plan`)
     if (event.type === "tool-finished") {

@@ -457,6 +457,7 @@ function* offered(body: Json.JsonObject, reading: Reading): Steps.Steps<Tools> {
   const value = body[field]
   const listed = value === undefined || value === null ? [] : yield* toolsOf(value, field, reading)
   const additional = yield* additionalIn(body.input, reading)
+  if (listed.length + additional.length === 0) return listed
   const names = new Set(listed.map(({ definition }) => definition.name))
   const others = additional.filter(({ definition }) => !names.has(definition.name))
   return distinct([...listed, ...others], reading)
