@@ -49,6 +49,20 @@ const withStaticPages = withStatic(/\bimport\("(?!\.\/PlanEditor)([^"]+)"\)/g)
 /** On a server, the editor would be a file of its own, although the page of a run loads all that it imports. */
 const withStaticEditor = withStatic(/\bimport\("(\.\/PlanEditor[^"]+)"\)/g)
 
+/**
+ * Puts all that the first page loads into one file, which compresses better than several. A module that is loaded on
+ * demand imports the entry point, so that esbuild does not split it by the pages that share each part.
+ */
+const withWholeEntry: Plugin = {
+  name: "with-whole-entry",
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /\/src\/app\/pagesOf\w+\.ts$/ }, ({ path: file }) => ({
+      contents: `${fs.readFileSync(file, "utf8")}\nimport "./main.tsx"`,
+      loader: "ts"
+    }))
+  }
+}
+
 const bundle = async (options: BuildOptions): Promise<ReadonlyArray<readonly [string, Uint8Array]>> => {
   const { outputFiles = [] } = await build({
     outdir: "out",
@@ -92,7 +106,7 @@ export const bundleApp = async (): Promise<ReadonlyMap<string, Uint8Array>> => {
     entryPoints: { studio: main, "studio-styles": styles },
     chunkNames: "page-[hash]",
     splitting: true,
-    plugins: [withoutCoreOnDemand, withStaticEditor],
+    plugins: [withoutCoreOnDemand, withStaticEditor, withWholeEntry],
     format: "esm"
   })
   const named = files.map(([name, contents]) => [name.replace("studio-styles", "studio"), contents] as const)

@@ -38,14 +38,16 @@ export const go = (address: string): void => {
   globalThis.location.hash = address.slice(1)
 }
 
-/** Changes the query of the current page. `replace` replaces the current history entry. */
-export const setQuery = (changes: Readonly<Record<string, string | undefined>>): void => {
-  const { path, query } = place.peek()
-  const next = Object.fromEntries(query)
-  const all = { ...next, ...changes }
-  const address = href(path, all)
+/** Opens an address in place of the current history entry. */
+export const replace = (address: string): void => {
   history.replaceState(null, "", address)
   place.value = read(address)
+}
+
+/** Changes the query of the current page, in place of the current history entry. */
+export const setQuery = (changes: Readonly<Record<string, string | undefined>>): void => {
+  const { path, query } = place.peek()
+  replace(href(path, { ...Object.fromEntries(query), ...changes }))
 }
 
 /** Subscribes to changes of the location. */

@@ -432,8 +432,11 @@ const View = ({
           <header>
             <h2>Plan</h2>
             <span class="dim clip">
-              by {Format.oneLine(round?.policy ?? whole.policy, 40)}: {waterfall.rows.length}{" "}
-              {waterfall.rows.length === 1 ? "step" : "steps"}
+              {/* A fork starts with a plan of the other run, which may be edited. Its policy plans later rounds. */}
+              {round !== undefined && whole.forkOf !== undefined && round.round <= whole.forkOf.round
+                ? "of the fork"
+                : `by ${Format.oneLine(round?.policy ?? whole.policy, 40)}`}
+              : {Format.counted(waterfall.rows.length, "step")}
               {transcript.rounds.length > 1 && ` in ${transcript.rounds.length} rounds`}
               {reused.length > 0 && `, ${reused.length} from the forked run`}
             </span>

@@ -7,22 +7,28 @@ import type { Bar, Summary } from "../run/Summary.ts"
 import { Icon, lookOf, Mark } from "./Icons.tsx"
 import { keys } from "./Keys.ts"
 import { Empty, Failed, Money, Skeleton } from "./Parts.tsx"
-import { go, href } from "./Router.ts"
+import { go, href, place, replace } from "./Router.ts"
 import { error, isRunning, isUnanswered, isWaiting, millisOf, runs, totals } from "./RunList.ts"
 
-const search = signal("")
-const chip = signal<"all" | "waiting" | "unanswered" | "running">("all")
-const policy = signal("")
-const worker = signal("")
-const state = signal("")
-const owner = signal("")
-/** Maximum age of a run in milliseconds; 0 for any. */
-const maxAge = signal(0)
-const minCost = signal(0)
-const minMillis = signal(0)
-type Sorted = "started" | "cost" | "time" | "tokens"
-const sorted = signal<Sorted>("started")
-const urgentFirst = signal(false)
+/** The filters and the order of the list: the query of its address. They remain while other pages are open. */
+const filters = signal(new URLSearchParams())
+
+const filter = (name: string): string => filters.value.get(name) ?? ""
+
+/** Changes filters, also in the address. An empty text removes one. */
+const setFilters = (changes: Readonly<Record<string, string>>, from = filters.peek()): void => {
+  const given = Object.entries({ ...Object.fromEntries(from), ...changes }).filter(([, text]) => text !== "")
+  filters.value = new URLSearchParams(given)
+  replace(href(["runs"], Object.fromEntries(given)))
+}
+
+/** The lists that have a button, by their names in the address. */
+const kinds = new Map([
+  ["waiting", isWaiting],
+  ["unanswered", isUnanswered],
+  ["running", isRunning]
+])
+
 /** The runs selected for comparison, two at most. */
 const picked = signal<ReadonlyArray<string>>([])
 
@@ -51,29 +57,37 @@ const hasTokens = computed(() =>
 )
 
 const shown = computed(() => {
-  const words = search.value.trim().toLowerCase()
+  const words = filter("text").trim().toLowerCase()
+  const [policy, worker, state, owner] = ["policy", "worker", "ending", "key"].map(filter)
+  // A text that is not a number filters nothing.
+  const [maxAge, minCost, minMillis] = ["started", "cost", "time"].map((name) => Number(filter(name)) || 0)
+  const isShown = kinds.get(filter("show")) ?? (() => true)
   const now = Date.now()
   const found = (runs.value ?? []).filter(
     (run) =>
-      (chip.value === "all" ||
-        (chip.value === "waiting" ? isWaiting(run) : chip.value === "running" ? isRunning(run) : isUnanswered(run))) &&
-      (policy.value === "" || run.policy === policy.value) &&
-      (worker.value === "" || run.workers.includes(worker.value)) &&
-      (state.value === "" || run.state === state.value) &&
-      (owner.value === "" || run.owner === owner.value) &&
-      (maxAge.value === 0 || now - run.started_at <= maxAge.value) &&
-      run.cost_usd >= minCost.value &&
-      (minMillis.value === 0 || millisOf(run, now) >= minMillis.value) &&
+      isShown(run) &&
+      (policy === "" || run.policy === policy) &&
+      (worker === "" || run.workers.includes(worker!)) &&
+      (state === "" || run.state === state) &&
+      (owner === "" || run.owner === owner) &&
+      (maxAge === 0 || now - run.started_at <= maxAge!) &&
+      run.cost_usd >= minCost! &&
+      (minMillis === 0 || millisOf(run, now) >= minMillis!) &&
       (words === "" || has(run, words))
   )
-  const by: Readonly<Record<Sorted, (run: Summary) => number>> = {
-    started: ({ started_at }) => started_at,
-    cost: ({ cost_usd }) => cost_usd,
-    time: (run) => millisOf(run, now),
-    tokens: ({ calls, tokens = 0 }) => (hasTokens.value ? tokens : calls)
-  }
-  const key = by[sorted.value]
-  return found.sort((one, other) => (urgentFirst.value ? urgency(other) - urgency(one) : 0) || key(other) - key(one))
+  const order = filter("sort")
+  const key = (run: Summary): number =>
+    order === "cost"
+      ? run.cost_usd
+      : order === "time"
+        ? millisOf(run, now)
+        : order === "tokens"
+          ? hasTokens.value
+            ? (run.tokens ?? 0)
+            : run.calls
+          : run.started_at
+  const isUrgentFirst = filter("first") !== ""
+  return found.sort((one, other) => (isUrgentFirst ? urgency(other) - urgency(one) : 0) || key(other) - key(one))
 })
 
 const Bars = ({ bars }: { readonly bars: ReadonlyArray<Bar> }) => {
@@ -190,14 +204,15 @@ const Head = ({
   column,
   name
 }: {
-  readonly name: Sorted
+  /** The order in the address; empty for the default. */
+  readonly name: string
   readonly column: string
   readonly children: string
 }) => (
-  <span role="columnheader" class={column} aria-sort={sorted.value === name ? "descending" : "none"}>
-    <button type="button" class="sort" onClick={() => (sorted.value = name)}>
+  <span role="columnheader" class={column} aria-sort={filter("sort") === name ? "descending" : "none"}>
+    <button type="button" class="sort" onClick={() => setFilters({ sort: name })}>
       {children}
-      {sorted.value === name && <span aria-hidden="true"> ↓</span>}
+      {filter("sort") === name && <span aria-hidden="true"> ↓</span>}
     </button>
   </span>
 )
@@ -297,7 +312,7 @@ const List = () => {
           <Head column="c-tokens" name="tokens">
             {hasTokens.value ? "Tokens" : "Calls"}
           </Head>
-          <Head column="c-when" name="started">
+          <Head column="c-when" name="">
             Started
           </Head>
         </div>
@@ -332,26 +347,38 @@ const List = () => {
 
 const Choice = ({
   label,
-  onChange,
+  name,
   options,
-  value
+  title = label
 }: {
+  /** Name of the filter in the address. */
+  readonly name: string
   readonly label: string
-  readonly value: string
-  readonly options: ReadonlyArray<readonly [string, string]>
-  readonly onChange: (value: string) => void
-}) => (
-  <label class={`choice ${value === "" || value === "0" ? "" : "on"}`}>
-    <span class="unseen">{label}</span>
-    <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-      {options.map(([value, text]) => (
-        <option key={value} value={value}>
-          {text}
-        </option>
-      ))}
-    </select>
-  </label>
-)
+  /** Text of the option that filters nothing. */
+  readonly title?: string
+  readonly options: ReadonlyArray<readonly [value: string, text: string]>
+}) => {
+  const value = filter(name)
+  // A value from an address may not be in the list.
+  const isListed = value === "" || options.some(([one]) => one === value)
+  const all: ReadonlyArray<readonly [string, string]> = [
+    ["", title],
+    ...options,
+    ...(isListed ? [] : optionsOf([value]))
+  ]
+  return (
+    <label class={`choice ${value === "" ? "" : "on"}`}>
+      <span class="unseen">{label}</span>
+      <select value={value} onChange={(event) => setFilters({ [name]: event.currentTarget.value })}>
+        {all.map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
 
 const Chip = ({
   count,
@@ -359,16 +386,17 @@ const Chip = ({
   state,
   text
 }: {
-  readonly name: typeof chip.value
+  /** Name in the address; empty for all runs. */
+  readonly name: string
   readonly text: string
   readonly count: number
   readonly state?: string
 }) => (
   <button
     type="button"
-    class={`chip ${chip.value === name ? "on" : ""}`}
-    aria-pressed={chip.value === name}
-    onClick={() => (chip.value = name)}
+    class={`chip ${filter("show") === name ? "on" : ""}`}
+    aria-pressed={filter("show") === name}
+    onClick={() => setFilters({ show: name })}
   >
     {state !== undefined && <Mark state={state} size={13} />}
     {text} {Format.whole(count)}
@@ -440,7 +468,13 @@ const optionsOf = (values: ReadonlyArray<string>): ReadonlyArray<readonly [strin
 /** Renders the list. */
 export const RunsPage = ({ retry }: { readonly retry: () => void }) => {
   const input = useRef<HTMLInputElement>(null)
+  const { query } = place.value
+  useLayoutEffect(() => {
+    if (query.size === 0 && filters.peek().size > 0) setFilters({})
+    else if (`${query}` !== `${filters.peek()}`) filters.value = query
+  }, [query])
   useEffect(() => keys({ "/": () => input.current?.focus(), Escape: () => input.current?.blur() }), [])
+  const isUrgentFirst = filter("first") !== ""
   const all = runs.value
   const { costUsd, owners, playUsd, policies, running, states, unanswered, waiting, workers } = totals.value
   return (
@@ -456,9 +490,9 @@ export const RunsPage = ({ retry }: { readonly retry: () => void }) => {
         )}
         <button
           type="button"
-          class={`button quiet ${urgentFirst.value ? "on" : ""}`}
-          aria-pressed={urgentFirst.value}
-          onClick={() => (urgentFirst.value = !urgentFirst.value)}
+          class={`button quiet ${isUrgentFirst ? "on" : ""}`}
+          aria-pressed={isUrgentFirst}
+          onClick={() => setFilters({ first: isUrgentFirst ? "" : "urgent" })}
         >
           Needs you and failures first
         </button>
@@ -471,76 +505,49 @@ export const RunsPage = ({ retry }: { readonly retry: () => void }) => {
             ref={input}
             type="search"
             placeholder="Search runs"
-            value={search.value}
-            onInput={(event) => (search.value = event.currentTarget.value)}
+            value={filter("text")}
+            onInput={(event) => setFilters({ text: event.currentTarget.value })}
           />
           <kbd aria-hidden="true">/</kbd>
         </label>
-        <Chip name="all" text="All" count={all?.length ?? 0} />
+        <Chip name="" text="All" count={all?.length ?? 0} />
         <Chip name="waiting" text="Needs you" state="waiting" count={waiting} />
         <Chip name="unanswered" text="No answer" state="failed" count={unanswered} />
         <Chip name="running" text="Running" state="running" count={running} />
         <span class="grow" />
-        <Choice
-          label="Policy"
-          value={policy.value}
-          options={[["", "Policy"], ...optionsOf(policies)]}
-          onChange={(value) => (policy.value = value)}
-        />
-        <Choice
-          label="Worker"
-          value={worker.value}
-          options={[["", "Worker"], ...optionsOf(workers)]}
-          onChange={(value) => (worker.value = value)}
-        />
-        <Choice
-          label="Ending"
-          value={state.value}
-          options={[["", "Ending"], ...states.map((name) => [name, lookOf(name).word] as const)]}
-          onChange={(value) => (state.value = value)}
-        />
-        {owners.length > 1 && (
-          <Choice
-            label="Key"
-            value={owner.value}
-            options={[["", "Key"], ...optionsOf(owners)]}
-            onChange={(value) => (owner.value = value)}
-          />
-        )}
+        <Choice label="Policy" name="policy" options={optionsOf(policies)} />
+        <Choice label="Worker" name="worker" options={optionsOf(workers)} />
+        <Choice label="Ending" name="ending" options={states.map((name) => [name, lookOf(name).word])} />
+        {(owners.length > 1 || filter("key") !== "") && <Choice label="Key" name="key" options={optionsOf(owners)} />}
         <Choice
           label="Started"
-          value={String(maxAge.value)}
+          name="started"
           options={[
-            ["0", "Started"],
             ["3600000", "last hour"],
             ["86400000", "last 24 h"],
             ["604800000", "last 7 d"],
             ["2592000000", "last 30 d"]
           ]}
-          onChange={(value) => (maxAge.value = Number(value))}
         />
         <Choice
           label="Cost"
-          value={String(minCost.value)}
+          name="cost"
           options={[
-            ["0", "Cost"],
             ["0.001", "over $0.001"],
             ["0.01", "over $0.01"],
             ["0.1", "over $0.10"],
             ["1", "over $1.00"]
           ]}
-          onChange={(value) => (minCost.value = Number(value))}
         />
         <Choice
           label="Duration"
-          value={String(minMillis.value)}
+          title="Time"
+          name="time"
           options={[
-            ["0", "Time"],
             ["1000", "over 1 s"],
             ["10000", "over 10 s"],
             ["60000", "over 1 min"]
           ]}
-          onChange={(value) => (minMillis.value = Number(value))}
         />
       </div>
       {error.value !== undefined && all !== undefined && (
@@ -567,17 +574,7 @@ export const RunsPage = ({ retry }: { readonly retry: () => void }) => {
               <button
                 type="button"
                 class="button"
-                onClick={() => {
-                  search.value = ""
-                  chip.value = "all"
-                  policy.value = ""
-                  worker.value = ""
-                  state.value = ""
-                  owner.value = ""
-                  maxAge.value = 0
-                  minCost.value = 0
-                  minMillis.value = 0
-                }}
+                onClick={() => setFilters({ first: filter("first"), sort: filter("sort") }, new URLSearchParams())}
               >
                 Clear the filters
               </button>
