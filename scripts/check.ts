@@ -33,6 +33,8 @@ const checks: Readonly<Record<string, () => Promise<{ readonly check: () => Repo
   browser: () => import("./checks/browser.ts"),
   /** The studio stays within its size limit, has no axe violations, and does not execute model output. */
   studio: () => import("./checks/studio.ts"),
+  /** The same with all pages in both views and under all failures. `studio` has half of them. Not run in CI. */
+  longStudio: async () => ({ check: (await import("./checks/studio.ts")).checkLong }),
   /** Third-party packages and their sizes match `docs/installation-size.md`. */
   sizes: () => import("./checks/sizes.ts"),
   /** The size of a browser page that uses `conduct` matches the docs. Needs `pnpm build`. */

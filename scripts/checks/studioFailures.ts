@@ -3,6 +3,7 @@
  * way to continue, and shows its data once the server answers again.
  */
 import type { Browser, Page, Route } from "playwright-core"
+import { openPage, type Turn } from "./studioPages.ts"
 
 /** A page, and a text that it shows with its data. */
 export interface Loaded {
@@ -37,12 +38,11 @@ const failures: ReadonlyArray<
 
 const visible = (page: Page, text: string | RegExp) => page.getByText(text).filter({ visible: true }).first().waitFor()
 
-/** Opens a page under each failure. Returns the problems. */
-const judge = async (browser: Browser, { address, shows }: Loaded): Promise<ReadonlyArray<string>> => {
+/** Opens an address under the failures whose turn it is. Returns the problems. */
+const judge = async (page: Page, { address, shows }: Loaded, turn: Turn): Promise<ReadonlyArray<string>> => {
   const problems: Array<string> = []
-  const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce" })
-  page.setDefaultTimeout(15_000)
-  page.on("pageerror", ({ message }) => void problems.push(`${address}: ${message}`))
+  const hear = ({ message }: Error) => void problems.push(`${address}: ${message}`)
+  page.on("pageerror", hear)
   const attempt = async (name: string, part: () => Promise<void>) => {
     await part().catch(({ message }: Error) =>
       problems.push(`${address}, ${name}: ${message.split("\n", 3).join(" ")}`)
@@ -50,7 +50,8 @@ const judge = async (browser: Browser, { address, shows }: Loaded): Promise<Read
     await page.unrouteAll({ behavior: "ignoreErrors" })
     await page.goto("about:blank")
   }
-  for (const [name, happens, texts] of failures) {
+  for (const [index, [name, happens, texts]] of failures.entries()) {
+    if (!turn(index)) continue
     await attempt(name, async () => {
       await page.route(api, happens)
       await page.goto(address)
@@ -79,13 +80,19 @@ const judge = async (browser: Browser, { address, shows }: Loaded): Promise<Read
     release()
     await visible(page, shows)
   })
-  await page.close()
+  page.off("pageerror", hear)
   return problems
 }
 
-/** Opens each page under each failure. Returns the problems. */
-export const checkFailures = async (browser: Browser, pages: ReadonlyArray<Loaded>): Promise<ReadonlyArray<string>> => {
+/** Opens each page under the failures whose turn it is. Returns the problems. */
+export const checkFailures = async (
+  browser: Browser,
+  pages: ReadonlyArray<Loaded>,
+  turn: Turn
+): Promise<ReadonlyArray<string>> => {
   const problems: Array<string> = []
-  for (const page of pages) problems.push(...(await judge(browser, page)))
+  const page = await openPage(browser)
+  for (const [at, loaded] of pages.entries()) problems.push(...(await judge(page, loaded, (index) => turn(at + index))))
+  await page.context().close()
   return problems
 }

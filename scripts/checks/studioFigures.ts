@@ -5,6 +5,7 @@
  */
 import type { Browser, CDPSession, Page } from "playwright-core"
 import type { Sizes } from "../../packages/studio/test/fixtures/large.ts"
+import { always, openPage, type Turn } from "./studioPages.ts"
 import { serve } from "./studioServer.ts"
 
 /** Sizes for `pnpm studio:figures`. */
@@ -63,7 +64,7 @@ const measure = async (
   address: string,
   use: (page: Page) => Promise<void>
 ): Promise<Figures> => {
-  const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce" })
+  const page = await openPage(browser)
   try {
     page.setDefaultTimeout(120_000)
     await browser.startTracing(page, { categories: ["toplevel"] })
@@ -84,7 +85,7 @@ const measure = async (
       longTasks: tasks.filter((millis) => millis > longMillis).length
     }
   } finally {
-    await page.close()
+    await page.context().close()
   }
 }
 
@@ -104,50 +105,71 @@ const scroll = (page: Page): Promise<number> =>
     return most
   }, frames)
 
-/** Measures each page. */
-export const measureAll = async (browser: Browser, { characters, deltas, items, rows }: Sizes) => {
+/** Measures each page whose turn it is. */
+export const measureAll = async (
+  browser: Browser,
+  { characters, deltas, items, rows }: Sizes,
+  turn: Turn = always
+): Promise<{ readonly figures: ReadonlyArray<Figures>; readonly mostRows: number }> => {
   const server = await serve<{ readonly url: string }>("large", JSON.stringify({ characters, deltas, items, rows }))
-  const run = (id: string, query = "") => `${server.printed.url}#/runs/${id}${query}`
+  const list = server.printed.url
+  const run = (id: string, query = "") => `${list}#/runs/${id}${query}`
   const all = new Intl.NumberFormat("en-US").format
   let mostRows = 0
+  const pages: ReadonlyArray<readonly [name: string, address: string, use: (page: Page) => Promise<void>]> = [
+    ["a run of one step", run("one"), (page) => page.getByText("on the critical path").first().waitFor()],
+    [`${all(rows)} runs, read`, list, (page) => page.getByText(`${all(rows)} in all`).waitFor()],
+    [
+      `${all(rows)} runs, scrolled in ${frames} frames`,
+      list,
+      async (page) => {
+        await page.getByText(`${all(rows)} in all`).waitFor()
+        mostRows = await scroll(page)
+      }
+    ],
+    [
+      `${all(rows)} runs, searched`,
+      list,
+      async (page) => {
+        await page.getByText(`${all(rows)} in all`).waitFor()
+        await page.getByRole("searchbox").pressSequentially(`question ${rows - 1}:`)
+        await page.getByText(`1 of ${all(rows)}`).waitFor()
+      }
+    ],
+    [
+      `an answer of ${all(characters)} characters`,
+      run("long"),
+      async (page) => {
+        await page.getByRole("button", { name: "Show the whole answer" }).click()
+        await page.getByRole("button", { name: "Show more" }).first().click()
+      }
+    ],
+    [
+      `an answer in ${all(deltas)} pieces, live`,
+      run("live"),
+      async (page) => {
+        await page
+          .getByText(`word ${deltas > 1_000 ? 1_000 : deltas - 1}`)
+          .first()
+          .waitFor()
+        await page.getByText("Answered", { exact: true }).first().waitFor()
+      }
+    ],
+    [
+      `a map over ${all(items)} items`,
+      run("map", "?step=0.1"),
+      (page) =>
+        page
+          .getByText(`${all(items)} answered`)
+          .first()
+          .waitFor()
+    ]
+  ]
   try {
-    return {
-      figures: [
-        await measure(browser, "a run of one step", run("one"), (page) =>
-          page.getByText("on the critical path").first().waitFor()
-        ),
-        await measure(browser, `${all(rows)} runs, read`, server.printed.url, (page) =>
-          page.getByText(`${all(rows)} in all`).waitFor()
-        ),
-        await measure(browser, `${all(rows)} runs, scrolled in ${frames} frames`, server.printed.url, async (page) => {
-          await page.getByText(`${all(rows)} in all`).waitFor()
-          mostRows = await scroll(page)
-        }),
-        await measure(browser, `${all(rows)} runs, searched`, server.printed.url, async (page) => {
-          await page.getByText(`${all(rows)} in all`).waitFor()
-          await page.getByRole("searchbox").pressSequentially(`question ${rows - 1}:`)
-          await page.getByText(`1 of ${all(rows)}`).waitFor()
-        }),
-        await measure(browser, `an answer of ${all(characters)} characters`, run("long"), async (page) => {
-          await page.getByRole("button", { name: "Show the whole answer" }).click()
-          await page.getByRole("button", { name: "Show more" }).first().click()
-        }),
-        await measure(browser, `an answer in ${all(deltas)} pieces, live`, run("live"), async (page) => {
-          await page
-            .getByText(`word ${deltas > 1_000 ? 1_000 : deltas - 1}`)
-            .first()
-            .waitFor()
-          await page.getByText("Answered", { exact: true }).first().waitFor()
-        }),
-        await measure(browser, `a map over ${all(items)} items`, run("map", "?step=0.1"), (page) =>
-          page
-            .getByText(`${all(items)} answered`)
-            .first()
-            .waitFor()
-        )
-      ],
-      mostRows
-    }
+    const figures: Array<Figures> = []
+    for (const [name, address, use] of pages.filter((_, index) => turn(index)))
+      figures.push(await measure(browser, name, address, use))
+    return { figures, mostRows }
   } finally {
     server.stop()
   }

@@ -43,12 +43,15 @@ const describe = (): { readonly parts: ReadonlyArray<Part>; readonly faults: Rea
   const ownText = (element: Element): boolean =>
     [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent!.trim() !== "")
   const textOf = (element: Element): string => {
-    const text = element.textContent.replace(/\s+/g, " ").trim()
-    return (text.length > 100 ? `${text.slice(0, 99)}…` : text)
+    const text = element.textContent
+      .slice(0, 1_000)
+      .replace(/\s+/g, " ")
+      .trim()
       .replace(/[\d.,]+\s(d|h|min)(\s\d+\s(min|s))?(?=\b|\d)|\d[\d.,]*\s(ms|s)(?=\b|[a-z]+:)/g, "TIME")
       .replace(/\d+ [A-Z]\w\w \d{4}(, [\d:]+ UTC)?|\d{4}-\d\d-\d\d|TIME ago/g, "DATE")
       .replace(/\b[\da-f]{8}-[\da-f-]+/g, "ID")
       .replace(/127\.0\.0\.1:\d+/g, "ADDRESS")
+    return text.length > 100 ? `${text.slice(0, 99)}…` : text
   }
   const colorsOf = (element: Element): ReadonlyArray<string> => {
     const style = getComputedStyle(element)
@@ -151,10 +154,13 @@ const describe = (): { readonly parts: ReadonlyArray<Part>; readonly faults: Rea
 export const faultsOf = async (page: Page): Promise<ReadonlyArray<string>> => (await page.evaluate(describe)).faults
 
 /** Waits until a page looks the same twice. On a busy machine, charts get their widths some frames after the data. */
-const settled = async (page: Page): Promise<void> => {
+export const settled = async (page: Page): Promise<void> => {
   let before: string | undefined
   for (let tries = 0; tries < 50; tries += 1) {
-    const now = JSON.stringify(await page.evaluate(describe))
+    const now = await page.evaluate(() => {
+      const boxes = [...document.querySelectorAll("body *")].map((element) => element.getBoundingClientRect())
+      return JSON.stringify([boxes, document.body.textContent])
+    })
     if (now === before) return
     before = now
     await page.waitForTimeout(100)
@@ -163,7 +169,6 @@ const settled = async (page: Page): Promise<void> => {
 
 /** Describes a page in both themes, one line per part. */
 export const describeThemes = async (page: Page): Promise<ReadonlyArray<string>> => {
-  await settled(page)
   const [light, dark] = [await inTheme(page, "light"), await inTheme(page, "dark")]
   return light.map(({ colors, text }, index) => {
     const other = dark[index]

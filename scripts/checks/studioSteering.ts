@@ -210,6 +210,7 @@ export const steer = async (
     await look(page, "live")
     await gate.open("omega")
     await page.getByText("omega has spoken").first().waitFor()
+    await page.locator("[aria-live]").getByText("The run has ended: answered.").waitFor({ state: "attached" })
     await click(page, "Yes")
     await page.getByText("Rating stored").waitFor()
     await exported(page, folder, "omega has spoken")
@@ -220,6 +221,7 @@ export const steer = async (
     await look(page, "fork")
     await click(page, "Fork and run")
     await page.getByText("Forked from step 3").waitFor()
+    await page.getByRole("heading", { name: "Step 3", exact: true }).waitFor()
     await gate.open("alpha")
     await gate.open("omega")
     await node(page, 3, "alpha", "Answered")
@@ -255,6 +257,11 @@ export const steer = async (
     await gate.open("omega")
     await node(page, 3, "the caller", "Supplied by the caller")
     await node(page, 4, "omega", "Answered")
+    // The plan is that of the other run, not of the policy of later rounds.
+    await page.getByText("of the fork: 5 steps").waitFor()
+    // An announcement ends with its page.
+    await page.goto(`${proxy.url}/studio/#/runs`)
+    await page.locator("[aria-live]").filter({ hasNotText: "ended" }).waitFor({ state: "attached" })
 
     const tools = [{ type: "function", function: { name: "refund", parameters: { type: "object" } } }]
     await open(await ask(direct, "Refund order 4711.", { tools }))
@@ -271,6 +278,8 @@ export const steer = async (
     await page.getByLabel("Reason (optional)").fill("too dear")
     await click(page, "Refuse the plan")
     await page.getByText("the plan was refused: too dear").first().waitFor()
+    await page.getByText("Plan refused", { exact: true }).waitFor()
+    await node(page, 0, "alpha", "Skipped")
 
     await open(await ask(direct, "Stop me."))
     await click(page, "Approve and run")

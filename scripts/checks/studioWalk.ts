@@ -7,6 +7,7 @@ import path from "node:path"
 import type { Browser, Page } from "playwright-core"
 import { root } from "../setup/workspace.mjs"
 import { checkFailures, type Loaded } from "./studioFailures.ts"
+import { openPage, type Turn } from "./studioPages.ts"
 
 /** The addresses of the studio of a server and of a folder. */
 interface Served {
@@ -234,7 +235,8 @@ const sentencesOf = (server: string, files: string, runs: ReadonlyArray<Listed>)
           page,
           "Forked from step 3 of",
           "3 steps are from that run, and not paid again",
-          "reused, not paid again"
+          "reused, not paid again",
+          /not paid again: \$0\.\d+$/
         )
         await page.getByRole("link", { name: incident.slice(0, 12) }).click()
         await node(page, /^Step 3, gpt-5-mini/).waitFor()
@@ -246,13 +248,22 @@ const sentencesOf = (server: string, files: string, runs: ReadonlyArray<Listed>)
       async (page) => {
         await all(page, "At most", "Likely", "This plan is waiting for your approval")
         await all(page, /^\$0\.52$/)
-        for (const name of ["Approve and run", "Edit the plan", "Refuse"]) await button(page, name).waitFor()
+        for (const name of ["Approve and run", "Edit the plan"]) await button(page, name).waitFor()
+        await button(page, "Refuse").click()
+        await holds("The reason has not the focus.", () =>
+          page.evaluate(() => document.activeElement?.getAttribute("name") === "reason")
+        )
       }
     ],
     [
-      "A pending tool call shows its arguments",
+      "A pending tool call shows its arguments, and its turn has no tick",
       run(find("Refund")),
-      (page) => all(page, "Tool result needed", '"order": 4711', "Send the result")
+      async (page) => {
+        await all(page, "Tool result needed", '"order": 4711', "Send the result")
+        const turn = page.getByRole("cell", { name: "Called a tool" })
+        await turn.waitFor()
+        if ((await turn.locator(".tone-answered").count()) > 0) throw new Error("The turn has a tick.")
+      }
     ],
     [
       "A question without a comparison can be asked of one worker, whole",
@@ -344,7 +355,7 @@ const sentencesOf = (server: string, files: string, runs: ReadonlyArray<Listed>)
         )
     ],
     [
-      "The questions on which two policies differ are opened down to the run",
+      "The questions on which two policies differ are opened down to the run, its outcome, and back",
       `${files}#/evaluations/evaluation?show=differ`,
       async (page) => {
         await shown(page, "The two differ")
@@ -356,13 +367,109 @@ const sentencesOf = (server: string, files: string, runs: ReadonlyArray<Listed>)
           .first()
           .click()
         await holds("The run is not opened.", async () => page.url() !== before && page.url().includes("#/runs/"))
+        await all(page, "Waterfall", /^(Correct|Wrong|Score 0\.\d+)$/, /Expected: /)
+        await page.getByRole("link", { name: "All answers" }).click()
+        await all(page, "The two differ", "Expected")
+        await page.goBack()
         await shown(page, "Waterfall")
+        await page.goBack()
+        await all(page, "The two differ", "Expected")
       }
     ],
     [
       "Operators see cost by day, key and worker, vendors, load and keys",
       `${server}#/operate`,
       (page) => all(page, "Cost by day", "Cost by key", "Cost by worker", "Vendors", "Running", "Suspended")
+    ],
+    [
+      "The filters and the order of the list are in its address",
+      `${server}#/runs`,
+      async (page) => {
+        const found = runs.filter(({ policy, question }) => policy === "planner" && question.includes("Checkout"))
+        const isFiltered = async () => {
+          await shown(page, `${found.length} of ${runs.length}`)
+          await holds("The address has not all filters.", async () =>
+            ["text=Checkout", "policy=planner", "sort=cost"].every((part) => page.url().includes(part))
+          )
+          if ((await page.getByRole("searchbox").inputValue()) !== "Checkout") throw new Error("The text is missing.")
+          if ((await page.getByRole("combobox", { name: "Policy" }).inputValue()) !== "planner")
+            throw new Error("The policy is missing.")
+        }
+        await page.getByRole("searchbox").fill("Checkout")
+        await page.getByRole("combobox", { name: "Policy" }).selectOption("planner")
+        await page.getByRole("columnheader", { name: "Cost" }).getByRole("button").click()
+        await isFiltered()
+        await page.reload()
+        await isFiltered()
+        await page.getByRole("link", { name: "Compare", exact: true }).click()
+        await page.getByRole("link", { name: /^Runs/ }).first().click()
+        await isFiltered()
+        await page.getByRole("searchbox").fill("no such run")
+        await button(page, "Clear the filters").click()
+        await shown(page, `${runs.length} of ${runs.length}`)
+        if (!page.url().endsWith("#/runs?sort=cost")) throw new Error(`The address is ${page.url()}.`)
+      }
+    ],
+    [
+      "The list and the page of a run show the same time",
+      `${server}#/runs`,
+      async (page) => {
+        const row = page.locator(".run-row").filter({ hasText: "Which database" })
+        const listed = await row.locator(".c-time").textContent()
+        await row.getByRole("link").click()
+        const stat = page.locator(".stat").filter({ has: page.getByText("Time", { exact: true }) })
+        const time = await stat.locator(".value").textContent()
+        if (time !== listed) throw new Error(`The list shows ${listed}, and the page ${time}.`)
+      }
+    ],
+    [
+      "A list with runs of a journal and of transcripts shows calls instead of tokens",
+      `${files}#/runs`,
+      async (page) => {
+        await page.getByRole("columnheader", { name: "Calls" }).waitFor()
+        await page.getByRole("columnheader", { name: "Plan or state" }).waitFor()
+      }
+    ],
+    [
+      "An exported run is named, and has the cost of one worker",
+      run(incident),
+      async (page) => {
+        const downloading = page.waitForEvent("download")
+        await shown(page, "claude-sonnet-4-6 alone:")
+        await button(page, "Export").click()
+        const download = await downloading
+        await shown(page, `Saved ${download.suggestedFilename()}`)
+        const alone = await page.context().newPage()
+        const file = `${await download.path()}.html`
+        await download.saveAs(file)
+        await alone.goto(`file://${file}`)
+        await shown(alone, "claude-sonnet-4-6 alone:")
+        await alone.close()
+      }
+    ],
+    [
+      "A lost connection is shown until the server answers again",
+      `${server}#/runs`,
+      async (page) => {
+        await shown(page, /^Live/)
+        await page.route(/\/v1\//, (route) => route.abort("connectionrefused"))
+        await shown(page, /^No connection/)
+        await page.unrouteAll({ behavior: "ignoreErrors" })
+        await shown(page, /^Live/)
+      }
+    ],
+    [
+      "A tab that is older than its server offers to reload",
+      `${server}#/runs`,
+      async (page) => {
+        await shown(page, "Checkout was slow")
+        await page.route(/\/page-\w+\.js/, (route) => route.fulfill({ status: 404 }))
+        await page.getByRole("link", { name: "Compare", exact: true }).click()
+        await all(page, "The studio was updated", "This tab shows an earlier version.")
+        await page.unrouteAll({ behavior: "ignoreErrors" })
+        await button(page, "Reload").click()
+        await shown(page, /^Question$/)
+      }
     ],
     [
       "The page obeys the theme, by key",
@@ -407,52 +514,60 @@ const hostile = [
   "x".repeat(20_000)
 ]
 
-/** Opens addresses with hostile parts in all places. Each shows a page with a heading, and runs nothing. */
-export const openHostile = async (
-  browser: Browser,
-  { files, server }: Served,
-  run: string
-): Promise<ReadonlyArray<string>> => {
+/** Returns a query in which all names have the same value. */
+const queryOf = (part: string, ...names: ReadonlyArray<string>): string =>
+  names.map((name) => `${name}=${part}`).join("&")
+
+/** Returns the addresses with a hostile part in each place. */
+const hostileAddresses = ({ files, server }: Served, run: string): ReadonlyArray<(part: string) => string> => [
+  (part) => `${server}#/${part}`,
+  (part) =>
+    `${server}#/runs?${queryOf(part, "text", "show", "policy", "worker", "ending", "key", "started", "cost", "time", "sort", "first")}`,
+  (part) => `${server}#/runs/${part}`,
+  (part) => `${server}#/runs/${run}?${queryOf(part, "step", "at", "item", "in", "pane", "of", "benchmark", "task")}`,
+  (part) => `${server}#/compare?${queryOf(part, "a", "b")}`,
+  (part) => `${server}#/compare?question=${part}`,
+  (part) => `${server}#/playground?${queryOf(part, "run", "model")}`,
+  (part) => `${files}#/evaluations/${part}`,
+  (part) => `${files}#/evaluations/evaluation?${queryOf(part, "show", "a", "b", "question", "benchmark")}`,
+  (part) => `${files}#/training/toy?${queryOf(part, "iteration", "with", "rollout")}`
+]
+
+/**
+ * Opens addresses with hostile parts in all places. Each shows a page with a heading, and runs nothing. The document
+ * is loaded again only for another server.
+ */
+export const openHostile = async (browser: Browser, served: Served, run: string): Promise<ReadonlyArray<string>> => {
   const problems: Array<string> = []
-  const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce" })
-  page.setDefaultTimeout(15_000)
-  for (const text of hostile) {
-    // Also texts that are not encoded.
-    for (const part of new Set([text.startsWith("%") ? text : encodeURIComponent(text), encodeURI(text)])) {
-      const query = ["step", "at", "item", "in", "pane"].map((name) => `${name}=${part}`).join("&")
-      for (const address of [
-        `${server}#/${part}`,
-        `${server}#/runs/${part}`,
-        `${server}#/runs/${run}?${query}`,
-        `${server}#/compare?a=${part}&b=${part}`,
-        `${server}#/compare?question=${part}`,
-        `${server}#/playground?run=${part}&model=${part}`,
-        `${files}#/evaluations/${part}`,
-        `${files}#/evaluations/evaluation?show=${part}&a=${part}&b=${part}&question=${part}&benchmark=${part}`,
-        `${files}#/training/toy?iteration=${part}&with=${part}&rollout=${part}`
-      ]) {
-        const problem = (what: string) => void problems.push(`${address.slice(0, 120)}: ${what}`)
-        const hear = ({ message }: Error) => problem(message)
-        page.on("pageerror", hear)
-        try {
-          await page.goto(address)
-          await page.locator("main :is(h1, h2)").filter({ visible: true }).first().waitFor()
-          const found = await page.evaluate(() => ({
-            isBroken: "broken" in globalThis,
-            isTurned: /[\u202a-\u202e\u2066-\u2069]/.test(document.body.textContent + document.title),
-            isStopped: document.body.textContent.includes("This page could not be displayed")
-          }))
-          if (found.isBroken) problem("a text was run as a script.")
-          if (found.isTurned) problem("a text turns the direction of the page.")
-          if (found.isStopped) problem("the page could not be displayed.")
-        } catch (error) {
-          problem((error as Error).message.split("\n", 1)[0]!)
-        }
-        page.off("pageerror", hear)
+  let address = ""
+  const problem = (what: string) => void problems.push(`${address.slice(0, 120)}: ${what}`)
+  const page = await openPage(browser)
+  page.on("pageerror", ({ message }) => problem(message))
+  // Also texts that are not encoded.
+  const parts = hostile.flatMap((text) => [
+    ...new Set([text.startsWith("%") ? text : encodeURIComponent(text), encodeURI(text)])
+  ])
+  for (const addressOf of hostileAddresses(served, run))
+    for (const part of parts) {
+      address = addressOf(part)
+      try {
+        await page.goto(address)
+        await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)))
+        await page.getByRole("status", { name: "Loading" }).first().waitFor({ state: "detached" })
+        await page.locator("main :is(h1, h2)").filter({ visible: true }).first().waitFor()
+        const found = await page.evaluate(() => ({
+          isBroken: "broken" in globalThis,
+          isTurned: /[\u202a-\u202e\u2066-\u2069]/.test(document.body.textContent + document.title),
+          isStopped: document.body.textContent.includes("This page could not be displayed")
+        }))
+        if (found.isBroken) problem("a text was run as a script.")
+        if (found.isTurned) problem("a text turns the direction of the page.")
+        if (found.isStopped) problem("the page could not be displayed.")
+      } catch (error) {
+        problem((error as Error).message.split("\n", 1)[0]!)
       }
     }
-  }
-  await page.close()
+  await page.context().close()
   return problems
 }
 
@@ -466,19 +581,23 @@ export const walk = async (
   const { data } = (await response.json()) as { readonly data: ReadonlyArray<Listed> }
   const sentences = sentencesOf(server, files, data).filter(([says]) => says.includes(only))
   const problems: Array<string> = []
+  let current = ""
+  const problem = (what: string) => void problems.push(`${current}: ${what}`)
+  const page = await openPage(browser)
+  page.on("pageerror", ({ message }) => problem(message))
   for (const [says, address, look] of sentences) {
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce" })
-    const page = await context.newPage()
-    page.setDefaultTimeout(15_000)
-    page.on("pageerror", ({ message }) => void problems.push(`${says}: ${message}`))
+    current = says
     try {
       await page.goto(address)
       await look(page)
+      await page.evaluate(() => localStorage.clear())
     } catch (error) {
-      problems.push(`${says}: ${(error as Error).message.split("\n", 4).join(" ")}`)
+      problem((error as Error).message.split("\n", 4).join(" "))
     }
-    await context.close()
+    // The next document is loaded again, also if its address differs only after the #.
+    await page.goto("about:blank")
   }
+  await page.context().close()
   if (only === "") problems.push(...(await openHostile(browser, { files, server }, data[0]!.id)))
   return { count: sentences.length, problems }
 }
@@ -504,6 +623,6 @@ export const loadedPages = async ({ files, server }: Served): Promise<ReadonlyAr
   ]
 }
 
-/** Opens each kind of page while its server fails. Returns the problems. */
-export const fail = async (browser: Browser, served: Served): Promise<ReadonlyArray<string>> =>
-  checkFailures(browser, await loadedPages(served))
+/** Opens each kind of page while its server fails, under some of the failures. Returns the problems. */
+export const fail = async (browser: Browser, served: Served, turn: Turn): Promise<ReadonlyArray<string>> =>
+  checkFailures(browser, await loadedPages(served), turn)
