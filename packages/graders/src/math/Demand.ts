@@ -96,6 +96,10 @@ const isExpanded = (gold: string, answer: string): boolean => {
 const ofShare =
   /percent|%|probabilit|chance|likelihood|\brate|proportion|\bshare|fraction|\bratio|interest|increase|decrease|discount|\bodds|\bpart\b/i
 
+/** Questions for a number that is not a share of something. */
+const counting =
+  /\bhow many\b|\b(?:what is|find|compute|calculate|determine) the (?:sum|product|number|area|volume|length|perimeter|total|remainder)\b/i
+
 const radical = /\bsimplest radical form\b|\bsimplif(?:y|ied)\b[^.]*\bradical/i
 
 /** Whether an answer is the root of an integer with a square factor. */
@@ -111,7 +115,7 @@ export const unmet = (question: string, gold: string, answer: string): string | 
   if (lowest.test(question) && isReducible(answer)) return "the question asks for lowest terms"
   if (radical.test(question) && gold.includes("sqrt") && isReducibleRoot(answer))
     return "the question asks for the simplest radical form"
-  const isCount = /\bhow many\b/i.test(question) && !ofShare.test(question)
+  const isCount = counting.test(question) && !ofShare.test(question)
   if (isCount && /%|percent/i.test(answer) && !/%|percent/i.test(gold))
     return "the question does not ask for a percentage"
   if (single.test(question) && !operator.test(gold) && operator.test(answer))
