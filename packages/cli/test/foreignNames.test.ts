@@ -110,10 +110,7 @@ describe("a name from habit is rejected with ours", () => {
   )
 
   it.each(rowsOf(subcommands))("the subcommand %s", async (theirs, ours) =>
-    assert.strictEqual(
-      await told([theirs, "x"]),
-      `divisi: Unknown subcommand "${theirs}" of divisi. Did you mean ${ours}?`
-    )
+    assert.strictEqual(await told([theirs, "x"]), `divisi: Unknown subcommand "${theirs}". Did you mean ${ours}?`)
   )
 
   it.each(rowsOf(settings))("the setting %s", (theirs, ours) => {

@@ -77,7 +77,7 @@ describe.concurrent("divisi rate and divisi learn", () => {
       assert.strictEqual(before.code, 2)
       assert.include(before.errors, "divisi learn")
       const { output } = await ask("learn", "--from", file)
-      assert.include(output, "It is in use now")
+      assert.include(output, "The new table is in use")
       const picture = path.join(folder, "who.svg")
       const shown = await ask("learn", "--show", "--picture", picture)
       assert.match(shown.output, /sums +\* 100 ± 0 \(\d+\)/)

@@ -158,6 +158,10 @@ describe.concurrent("what is missing", () => {
       unknown.errors,
       "or set NOBODY_BASE_URL to the URL of a server that supports the Chat Completions API."
     )
+    const url = await divisi(["run", "Why?", "--pool", "http://me:secret@localhost:1/v1:tiny"])
+    assert.strictEqual(url.code, 2)
+    assert.include(url.errors, "Set LOCAL_BASE_URL to the URL of the server, and use local:<model>.")
+    assert.notInclude(url.errors, "secret")
     const worker = await divisi(["run", "Why?", "--policy", "model:nobody"])
     assert.strictEqual(worker.code, 2)
     assert.include(worker.errors, "needs a worker in the pool")

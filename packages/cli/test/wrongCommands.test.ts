@@ -67,7 +67,7 @@ const rows: ReadonlyArray<readonly [command: string, message: string | RegExp]> 
   ["replay .", "Cannot read the run from .: it is a folder."],
   ["workflow draw", "Subcommands: "],
   ["cluster clean --help", 'Unknown subcommand "clean" of divisi cluster.'],
-  ["halp --help", 'Unknown subcommand "halp" of divisi.'],
+  ["halp --help", 'Unknown subcommand "halp".'],
   ["eval --since 2025-13-01 --benchmark livecodebench-v6", "Expected a date such as 2025-01-31."],
   ["gym --policy x", /^divisi: Unknown flag --policy\.\nUsage: /],
   ["studio --port 99999", 'flag --port: "99999". Expected a port from 0 to 65535.'],
@@ -87,7 +87,7 @@ const rows: ReadonlyArray<readonly [command: string, message: string | RegExp]> 
   ],
   ["cluster submit hi --database mysql://x", "The database at the given URL cannot be used"],
   ["models inspect x", '"x" is not a known model. Use the path of a .gguf file'],
-  ["frobnicate", 'Unknown subcommand "frobnicate" of divisi.'],
+  ["frobnicate", 'Unknown subcommand "frobnicate".'],
   ["rnu", "Did you mean run or runs?"]
 ]
 

@@ -21,7 +21,7 @@ export const recipes = {
     load: async () => (await import("./gym/GymRecipe.ts")).gym
   },
   toy: {
-    description: "trains a table of numbers that chooses among three gym workers; takes a few seconds",
+    description: "trains a lookup table to choose among three gym workers; takes a few seconds",
     engines: ["toy", "jax"],
     takesBaseModel: false,
     load: async () => (await import("./toy/ToyRecipe.ts")).toy

@@ -220,12 +220,22 @@ export const problemOf = (
     : undefined
 }
 
+/** Whether the text before a reference's first colon is the scheme of a URL. */
+const isURL = (vendor: string): boolean => /^(https?|wss?)$/i.test(vendor)
+
 /** Describes a problem in a sentence that names the worker. */
-export const explain = (known: ReadonlyArray<Vendor>, worker: string, problem: Problem, meant?: string): string =>
-  problem.type === "key"
-    ? `${worker} needs a key: set ${problem.variables.join(" or ")}.`
-    : `Unknown vendor "${problem.vendor}" in "${worker}".${Nearest.didYouMean(meant)} Use one of ${known.map(({ name }) => name).join(", ")}, or set ` +
-      `${variableOf(problem.vendor)}_BASE_URL to the URL of a server that supports the Chat Completions API.`
+export const explain = (known: ReadonlyArray<Vendor>, worker: string, problem: Problem, meant?: string): string => {
+  if (problem.type === "key") return `${worker} needs a key: set ${problem.variables.join(" or ")}.`
+  const { vendor } = problem
+  // The URL is not repeated, because it may contain a password.
+  if (isURL(vendor)) {
+    return "A worker cannot be named by a URL. Set LOCAL_BASE_URL to the URL of the server, and use local:<model>."
+  }
+  return (
+    `Unknown vendor "${vendor}" in "${worker}".${Nearest.didYouMean(meant)} Use one of ${known.map(({ name }) => name).join(", ")}, or set ` +
+    `${variableOf(vendor)}_BASE_URL to the URL of a server that supports the Chat Completions API.`
+  )
+}
 
 /** Returns the key and base URL for a vendor from the environment. */
 export const connection = (vendor: Vendor, environment: Environment): Connection => {

@@ -50,7 +50,7 @@ const textOf = (error: CliError.CliError, doc: HelpDoc): string => {
     }
     case "UnknownSubcommand": {
       const command = error.parent?.join(" ") ?? "divisi"
-      const start = `Unknown subcommand "${error.subcommand}" of ${command}.`
+      const start = `Unknown subcommand "${error.subcommand}"${command === "divisi" ? "" : ` of ${command}`}.`
       const habits = habitualCommands(error.subcommand, command)
       return `${start}${meant(habits.length > 0 ? habits : error.suggestions)}${subcommandsOf(doc)}${ownOf(doc, command)}`
     }

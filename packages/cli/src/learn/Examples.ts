@@ -22,7 +22,7 @@ const changeText = ({ at, before, kind, model, since, worker }: Drift.Change): s
   const share = ({ count, mean }: Drift.Change["since"]) => `${(100 * mean).toFixed(0)}% of ${count}`
   const where = kind === undefined ? "" : ` for ${kind}`
   const now = model === undefined ? "" : `, when its vendor changed its model to ${model}`
-  return `${worker} changed${where} around ${dateOf(at)}${now}: ${share(before)} correct before, ${share(since)} since. Earlier outcomes are ignored.`
+  return `Worker ${worker} changed${where} around ${dateOf(at)}${now}: ${share(before)} answers were correct before, ${share(since)} since. Earlier outcomes are ignored.`
 }
 
 /** Loads ratings from a shared database, if one is configured. */

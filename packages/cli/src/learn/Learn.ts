@@ -130,9 +130,9 @@ const refit = (input: LearnInput, file: string) =>
       return
     }
     const said = isPromoted
-      ? "It is in use now"
+      ? "The new table is in use"
       : old === undefined
-        ? "It is not used"
+        ? "The new table is not used"
         : "The current table remains in use"
     const lines = [`Learned from ${countOf(examples.length)}. ${said}: ${why}.`, ...missing(examples)]
     stdout.write(`${lines.map(clean).join("\n")}\n\n${textOf(shown(fitted.success))}\n`)

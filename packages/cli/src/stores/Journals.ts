@@ -94,7 +94,7 @@ export const find = Effect.fnUntraced(function* (
   }
   return yield* usage(
     begun.length === 0
-      ? `Run ${name} not found in ${journal.name}. List its runs with: ${Hint.command("divisi runs", { journal: place.journal, database: place.database })}`
+      ? `Run ${name} not found in ${journal.name}. To list the stored runs: ${Hint.command("divisi runs", { journal: place.journal, database: place.database })}`
       : `${begun.length} run ids start with "${name}": ${begun.map(({ run }) => run).join(", ")}.`
   )
 })
