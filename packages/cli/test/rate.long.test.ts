@@ -83,6 +83,6 @@ describe.concurrent("divisi rate and divisi learn", () => {
       // With nothing to spend it is validated alone, by workers that cost nothing.
       const evolved = await ask("learn", "--head", "--from", file, "--evolve", tasks, "--max-cost", "0", "--price", "0")
       assert.include(evolved.output, "Stored the classifier as trained")
-      assert.match(evolved.output, /from 100\.0 to 100\.0% .* in 0 generations, 0 runs, \$0\.00/)
+      assert.match(evolved.output, /from 100\.0 to 100\.0% .*Searched 0 generations with 0 runs, for \$0\.00/)
     }))
 })
