@@ -15,7 +15,7 @@ import { type ConductOptions, type ConductResult, conducted } from "./runs.ts"
 export type ForkOptions<A = unknown> = Omit<ConductOptions<A>, "question" | "runId" | "resume"> &
   Conductor.Fork & { readonly forkId?: string | undefined }
 
-/** Options that only `fork` has, for suggestions. */
+/** Options that only `fork` accepts, so that other functions can suggest it. */
 const ownOptions = {
   transcript: Options.anything,
   at: Options.anything,
@@ -32,7 +32,7 @@ const ownOptions = {
  * **Details**
  *
  * Results that do not depend on the step are reused from the original run at no cost. The step and every step that
- * depends on it run again and call their workers. Plans are reused up to and including the step's round; the policy
+ * depends on it run again and call their workers. Plans are reused up to and including the step's round, unless `plan` replaces the plan of that round; the policy
  * plans all later rounds. The id of the original run is available as `transcript.forkOf` of the result.
  *
  * **Example**

@@ -39,7 +39,7 @@ export interface ConductOptions<A = unknown>
   readonly pool: ReadonlyArray<Worker>
   /**
    * The policy that plans the run. The default depends on the pool, as in `divisi run` and `divisi serve`: a single
-   * worker answers directly. Of several workers, the strongest language model plans, or answers an easy question
+   * worker answers directly. With several workers, the strongest language model plans, or answers an easy question
    * itself.
    */
   readonly policy?: Policy | undefined

@@ -4,7 +4,7 @@
  * Each consists of one or more policies that the same Conductor runs, so cost, tokens and failures are counted in the
  * same way. Some are trained first, on samples from tasks outside the evaluation.
  *
- * A list of baselines is written `name[:number][@worker]`, separated by commas, e.g.
+ * A list of baselines has entries of the form `name[:number][@worker]`, separated by commas, e.g.
  * `single,self-consistency:5,best-of:3@openai:gpt-5`. If a baseline needs a worker and the list does not specify one,
  * it uses the best worker of the recorded samples, or the pool's first worker if there are no samples.
  */

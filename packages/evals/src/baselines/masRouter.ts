@@ -1,5 +1,5 @@
 /**
- * MASRouter in a light form (after Yue et al., "MasRouter: Learning to Route LLMs for Multi-Agent Systems", ACL 2025).
+ * A lightweight version of MASRouter (Yue et al., "MasRouter: Learning to Route LLMs for Multi-Agent Systems", ACL 2025).
  *
  * As in the paper, a cascade chooses a shape of collaboration for each question, then the number of workers, then the
  * workers. It maximizes the score minus the weighted cost. The shapes are the paper's: one answer, a chain, reflection,
@@ -35,7 +35,7 @@ export interface Settings {
 
 export const defaults: Settings = { neighbours: 15, prior: 3, costWeight: 0.01 }
 
-/** A form of collaboration: creates a policy from a question's workers, best first. */
+/** A form of collaboration. It creates a policy from the workers for a question, ordered best first. */
 interface Shape {
   readonly name: string
   readonly policy: (workers: ReadonlyArray<string>) => Policy.Policy

@@ -1,12 +1,12 @@
 /**
- * RouterDC in a light form (after Chen et al., "RouterDC: Query-Based Router by Dual Contrastive Learning for
+ * A lightweight version of RouterDC (Chen et al., "RouterDC: Query-Based Router by Dual Contrastive Learning for
  * Assembling Large Language Models", NeurIPS 2024).
  *
- * As in the paper, a question and each worker are points, and the worker at the highest cosine is called. Both are
- * learned by gradient descent on two contrastive losses. The first pulls a question to each of its 3 best workers and
- * away from its 3 worst ones. Workers with a score above one half are never pushed away; workers without a score are
- * never pulled. The second pulls it to another question of its cluster and away from 3 of other clusters (5 clusters by
- * k-means).
+ * As in the paper, questions and workers are points in one space, and the worker with the highest cosine similarity is
+ * called. Both are learned by gradient descent on two contrastive losses. The first pulls a question toward each of its
+ * 3 best workers and away from its 3 worst ones. Workers with a score above one half are never pushed away; workers
+ * without a score are never pulled. The second pulls a question toward another one in its cluster and away from 3
+ * questions in other clusters (5 clusters by k-means).
  *
  * This is a lightweight version: the paper fine-tunes mDeBERTaV3-base as its encoder. Here, any embedder is used
  * unchanged, and only a linear map on top of it is learned. Clusters are computed from the embeddings themselves,
@@ -137,7 +137,7 @@ export const sides = (scores: ReadonlyArray<number>, top: number, last: number) 
   return { positives: positives.map(({ worker }) => worker), negatives: negatives.map(({ worker }) => worker) }
 }
 
-/** Draws the questions that one is compared with: one from its own cluster and some from other clusters. */
+/** Draws the questions to compare a question with: one from its own cluster and some from other clusters. */
 const company = (examples: ReadonlyArray<Example>, at: number, settings: Settings, random: Draw) => {
   const places = examples.map((_, index) => index)
   const same = places.filter((index) => index !== at && examples[index]!.cluster === examples[at]!.cluster)

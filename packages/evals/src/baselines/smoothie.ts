@@ -28,7 +28,7 @@ export interface Answers {
 }
 
 /**
- * Computes the mean squared distance between the answers of each two workers, over the questions that both answered.
+ * Computes the mean squared distance between the answers of each pair of workers, over the questions that both answered.
  */
 const distancesOf = (answered: ReadonlyArray<Answers>) => {
   const distances = new Map<string, number>()

@@ -41,7 +41,7 @@ const table = {
  *
  * **Gotchas**
  *
- * Each problem is worth 3.3 points, so collect at least 16 answers per problem, and cluster errors by problem. Some
+ * Each problem is worth 3.3 points, so collect at least 16 answers per problem, and cluster standard errors by problem. Some
  * copies of the data set contain only half of the exam.
  */
 export const make = (options: Options = {}): Graded => {

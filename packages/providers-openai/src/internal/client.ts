@@ -43,7 +43,7 @@ const customHeaders = (): ReadonlyArray<string> =>
 
 const withoutHeaders = (names: ReadonlyArray<string>) => Object.fromEntries(names.map((name) => [name, null]))
 
-/** A client, and the strings that must not appear in errors of its calls. */
+/** A client, and the strings that must not appear in its error messages. */
 export interface Connected extends Pick<Endpoint.Endpoint, "fetch" | "secrets"> {
   readonly client: OpenAI
   readonly baseURL: string

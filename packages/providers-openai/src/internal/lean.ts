@@ -1,4 +1,4 @@
-/** Sends calls without an SDK: over undici, or through `fetch` if one is given or the process reroutes its requests. */
+/** Sends calls without an SDK: over undici, or through `fetch` if a custom one is given or the process reroutes its requests. */
 
 import { type Duplex, Readable } from "node:stream"
 import * as zlib from "node:zlib"
@@ -47,7 +47,7 @@ const decoders: Readonly<Record<string, () => Duplex>> = {
   zstd: zlib.createZstdDecompress
 }
 
-/** The first byte of each encoding. A proxy that decompresses an answer may leave its header. */
+/** The first byte of each encoding. A proxy that decompresses an answer may keep its content-encoding header. */
 const magics: Readonly<Record<string, number | undefined>> = { gzip: 0x1f, "x-gzip": 0x1f, zstd: 0x28 }
 
 /** Decompresses an answer. */
