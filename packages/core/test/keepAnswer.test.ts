@@ -155,3 +155,138 @@ describe("a budget that keeps the answer", () => {
     )
   })
 })
+
+describe.each(["journal", "transcript"] as const)("an answer on the reservation, resumed from a %s", (source) => {
+  type Options = Partial<promise.ConductOptions>
+  type Result = Awaited<ReturnType<typeof promise.conduct>>
+
+  /** Runs with the first budget, and resumes with each of the others. */
+  const inTurn = async (
+    policy: promise.Policy,
+    pool: ReturnType<typeof made>["pool"],
+    budgets: ReadonlyArray<Options["budget"]>,
+    more: Options = {}
+  ) => {
+    const journal = promise.memoryJournal()
+    const results: Array<Result> = []
+    for (const budget of budgets) {
+      const options = { pool, policy, budget, ...more }
+      const before = results.at(-1)
+      results.push(
+        before === undefined
+          ? await promise.conduct({ ...options, question, ...(source === "journal" && { journal, runId: "r" }) })
+          : source === "journal"
+            ? await promise.resume({ ...options, journal, runId: "r" })
+            : await promise.resume({
+                ...options,
+                transcript: await promise.decodeTranscript(promise.encodeTranscript(before.transcript))
+              })
+      )
+    }
+    return results
+  }
+  const seenBy = (text: string) => Array.from(text.matchAll(/answer \d+/g), ([name]) => name)
+
+  it("is replaced, and stays charged, once all steps have answers", async () => {
+    for (const budget of [{ calls: 6 }, { calls: 6, keep: "answer" }, {}] as const) {
+      const { asked, pool } = made()
+      const kept = { calls: 3, keep: "answer" } as const
+      const [first, same, larger] = await inTurn(chain(5), pool, [kept, kept, budget])
+      assert.deepStrictEqual([same!.answer, same!.isPartial, same!.spend.calls], [first!.answer, true, 3])
+      assert.deepStrictEqual([larger!.ending, larger!.answer, larger!.isPartial], ["answered", "answer 6", undefined])
+      assert.deepStrictEqual([larger!.spend.calls, larger!.spend.usage.inputTokens, asked.length], [6, 60, 6])
+      assert.deepStrictEqual(seenBy(asked[5]!), ["answer 1", "answer 2", "answer 4", "answer 5"])
+      const { lost } = larger!.transcript.rounds[0]!.steps[4]!
+      assert.deepStrictEqual(
+        lost.map(({ isRetired, usage }) => [isRetired, usage.outputTokens]),
+        [[true, 10]]
+      )
+      assert.deepStrictEqual([larger!.failures, larger!.error], [[], undefined])
+    }
+  })
+
+  it("never exceeds a limit, and always has an answer", async () => {
+    for (let calls = 3; calls < 9; calls++) {
+      const { asked, pool } = made()
+      const budgets = [3, calls, calls, 9].map((calls) => ({ calls, keep: "answer" }) as const)
+      const [, larger, same, last] = await inTurn(chain(5), pool, budgets)
+      assert.isAtMost(larger!.spend.calls, calls)
+      assert.isString(larger!.answer, `${calls} calls: ${larger!.detail}`)
+      assert.deepStrictEqual([same!.answer, same!.spend.calls], [larger!.answer, larger!.spend.calls])
+      assert.strictEqual(last!.ending, "answered", last!.detail)
+      assert.strictEqual(last!.spend.calls, asked.length)
+      assert.strictEqual(seenBy(asked.at(-1)!).length, 4)
+    }
+  })
+
+  it("is replaced if an input failed, was checked, or was not waited for", async () => {
+    const { asked, pool } = made()
+    const checks = { never: (answer: string) => `${answer} is wrong` }
+    const checked = promise.policy("checked", () => ({
+      steps: [
+        { worker: 0, subtask: "First.", access: [], check: { by: "never", onFailure: "again", times: 3 } },
+        { worker: 0, subtask: "Last.", access: [0] }
+      ]
+    }))
+    const budgets = [{ calls: 3, keep: "answer" }, { calls: 12 }] as const
+    const [few, all] = await inTurn(checked, pool, budgets, { checks })
+    assert.deepStrictEqual([few!.answer, all!.ending, all!.answer], ["answer 3", "answered", "answer 6"])
+    assert.deepStrictEqual(seenBy(asked[5]!), ["answer 5"])
+    const quorum = promise.policy("quorum", () => ({
+      steps: [0, 1, 2, 3, 4].map((step) => ({
+        worker: 0,
+        subtask: `Do ${step}.`,
+        access: step === 4 ? [0, 1, 2, 3] : step === 0 ? [] : [step - 1],
+        ...(step === 4 && { enough: { answers: 4 } })
+      }))
+    }))
+    const other = made()
+    const [, whole] = await inTurn(quorum, other.pool, budgets)
+    assert.deepStrictEqual([whole!.ending, whole!.answer, whole!.spend.calls], ["answered", "answer 6", 6])
+  })
+
+  it("is replaced if its items are complete", async () => {
+    const asked: Array<string> = []
+    const answer = ({ messages }: { readonly messages: ReadonlyArray<{ readonly content: unknown }> }) => {
+      asked.push(messages.map(({ content }) => String(content)).join("\n"))
+      return asked.length === 1 ? '["x", "y", "z"]' : `answer ${asked.length}`
+    }
+    const pool = [promise.worker({ id: "a", pricing, answer })]
+    const items = promise.policy("items", () => ({
+      steps: [
+        { worker: 0, subtask: "List.", access: [], gives: { list: 3 } },
+        { worker: 0, subtask: "Do {item}.", access: [], each: 0 },
+        { worker: 0, subtask: "Join.", access: [1] }
+      ]
+    }))
+    const budgets = [{ calls: 3, keep: "answer" }, { calls: 3, keep: "answer" }, { calls: 6 }] as const
+    const [, same, whole] = await inTurn(items, pool, budgets, { itemsAtOnce: 1 })
+    assert.deepStrictEqual([same!.answer, same!.spend.calls], ["answer 3", 3])
+    assert.deepStrictEqual([whole!.ending, whole!.answer, whole!.spend.calls], ["answered", "answer 6", 6])
+    assert.strictEqual(seenBy(asked[5]!).length, 3)
+  })
+
+  it("is charged once if the resumed run is stopped before the new answer", async () => {
+    const stopped = new AbortController()
+    let calls = 0
+    const answer = () => {
+      calls += 1
+      if (calls !== 6) return { text: `answer ${calls}`, usage: { inputTokens: 10, outputTokens: 10 } }
+      stopped.abort()
+      return new Promise<string>(() => {})
+    }
+    const pool = [promise.worker({ id: "a", pricing, limits: { maxOutputTokens: 100 }, answer })]
+    const journal = promise.memoryJournal()
+    const options = { pool, policy: chain(5) }
+    const from = source === "journal" ? { journal, runId: "r" } : {}
+    const first = await promise.conduct({ ...options, ...from, question, budget: { calls: 3, keep: "answer" } })
+    const resumed = (result: Result, more: Options = {}) =>
+      source === "journal"
+        ? promise.resume({ ...options, ...more, journal, runId: "r" })
+        : promise.resume({ ...options, ...more, transcript: result.transcript })
+    const cut = await resumed(first, { signal: stopped.signal })
+    assert.strictEqual(cut.ending, "interrupted")
+    const last = await resumed(cut)
+    assert.deepStrictEqual([last.ending, last.answer, last.spend.calls, calls], ["answered", "answer 7", 7, 7])
+  })
+})

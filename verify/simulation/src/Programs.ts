@@ -436,6 +436,7 @@ class Programs {
     await this.capped(whole)
     await this.again(whole, transcript)
     await this.killed(whole, taken)
+    await this.kept(whole)
     await this.admitted()
     await this.shared(most)
     // Drawn apart, so that the other programs are what they were.
@@ -576,6 +577,51 @@ class Programs {
     if (this.hasQuorum) return
     if (rest.ending !== whole.ending || rest.answer !== whole.answer)
       this.say(`resumed: ${rest.ending} ${rest.answer} (${rest.detail}), not ${whole.ending} ${whole.answer}`)
+  }
+
+  /**
+   * Checks that a run whose last step answers on its reservation gives the same answer with the same budget, and the
+   * whole answer without a budget, and that all of its answers stay charged.
+   */
+  private async kept(whole: Conductor.RunResult): Promise<void> {
+    const { check, each, when } = this.steps.at(-1)!
+    if (whole.ending !== "answered" || (each ?? check ?? when) !== undefined) return
+    const draw = Seed.draw(Seed.spread(this.seed, "kept"))
+    const calls = Seed.below(draw, Math.max(1, whole.spend.calls))
+    const journal = Seed.chance(draw, 0.5) ? Journal.makeMemory() : undefined
+    const budget = { calls, keep: "answer" } as const
+    const larger = { calls: calls + Seed.below(draw, 3), keep: "answer" } as const
+    const first = this.calls
+    let before: { readonly result: Conductor.RunResult; readonly transcript: Transcript.Transcript } | undefined
+    for (const [at, limits] of [budget, budget, larger, undefined].entries()) {
+      const recorder = Transcript.recorder()
+      const options = { runId: "r", journal, listener: recorder.listener }
+      const conductor = this.conductor(limits)
+      const asked = this.calls
+      const result = await this.run(
+        before === undefined
+          ? conductor.run({ id: "task", question: "q" }, options)
+          : journal === undefined
+            ? conductor.resume({ transcript: before.transcript }, { listener: recorder.listener })
+            : conductor.resume({ runId: "r" }, options)
+      )
+      const transcript = recorder.transcript()
+      const name = `kept ${at} in ${journal === undefined ? "its transcript" : "its journal"}`
+      if (result === undefined || transcript === undefined) return this.say(`${name}: it never ends`)
+      this.ofMoney(name, result, transcript)
+      if (result.spend.calls > (limits?.calls ?? result.spend.calls)) this.say(`${name}: it exceeds ${limits?.calls}`)
+      const made = this.calls - first
+      // A limit that stops it before it has repeated all steps leaves less.
+      const isLess = result.spend.calls < made && (journal === undefined || at < 3)
+      if (result.spend.calls !== made && !isLess)
+        this.say(`${name}: ${result.spend.calls} calls are charged, and ${made} were made`)
+      if (at === 1 && (this.calls !== asked || result.answer !== before!.result.answer))
+        this.say(`${name}: ${result.answer} after ${this.calls - asked} calls, not ${before!.result.answer}`)
+      if (at === 3 && !this.hasQuorum && (result.ending !== whole.ending || result.answer !== whole.answer))
+        this.say(`${name}: ${result.ending} ${result.answer} (${result.detail}), not ${whole.answer}`)
+      before = { result, transcript }
+      if (result.ending === "answered" || result.ending === "refused") return
+    }
   }
 }
 

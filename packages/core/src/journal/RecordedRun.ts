@@ -55,6 +55,8 @@ export interface Known {
   outcome?: Outcome | undefined
   /** Set if this attempt failed and the call is made again, because the run was resumed after it had ended. */
   isRetired?: true | undefined
+  /** Set if a limit ended the run after this attempt, and the run was resumed. */
+  isReopened?: true | undefined
 }
 
 /** The recorded state of a tool call. */
@@ -99,6 +101,8 @@ export interface Recorded {
   readonly plan: (round: number) => KnownPlan | undefined
   /** Returns the recorded verdict of a check on a step. */
   readonly verdict: (round: number, step: number, turn: number, item?: Item) => Verdict | undefined
+  /** Whether a limit stopped steps of a round, so that its last step may have answered without them (`budget.keep`). */
+  readonly isKept: (round: number, step: number) => boolean
   /** Whether a step was stopped or never started because the steps that use it had enough answers. */
   readonly isLate: (round: number, step: number, item?: Item) => boolean
   /**
@@ -269,10 +273,17 @@ export const unknown = (lostAs: LostAs): Recorded => ({
   retired: () => [],
   tool: () => undefined,
   verdict: () => undefined,
+  isKept: () => false,
   isLate: () => false,
   without: () => undefined,
   plan: () => undefined
 })
+
+/** Whether a limit stopped a step before its answer. */
+const isStopped = ({ detail, nested, reason, state }: StepRecord): boolean =>
+  state === "failed"
+    ? reason === undefined && (nested === undefined || nested.ending === "budget")
+    : state === "skipped" && detail === "budget"
 
 /**
  * Returns the recorded state from a transcript, excluding nested runs. If the run is retried, its last failures are
@@ -299,6 +310,11 @@ export const fromTranscript = (transcript: Transcript, isTriedAgain: boolean, lo
     verdict: (round, step, turn, item) => {
       const found = recordOf(transcript.rounds[round], step, item)?.checks?.find((check) => check.turn === turn)
       return found === undefined || again.isChecked(round, step, item, found) ? undefined : found
+    },
+    isKept: (number, step) => {
+      const round = transcript.rounds[number]
+      if (round === undefined || number !== again.round || round.steps[step]?.turns !== undefined) return false
+      return withItems(round.steps).some(isStopped)
     },
     isLate: (round, step, item) => {
       const record = recordOf(transcript.rounds[round], step, item)

@@ -324,6 +324,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
       }
       if (cell.path.length > 0) plan.kept?.begin(cell.step)
       const started = start(context, plan, cell.step, itemOf(cell), cell.without && [...cell.without])
+      started.isLimited = stopped !== undefined
       const answered = ask(cell, started)
       const isStoppable = hasQuorums && cell.step < steps.length - 1
       return Effect.matchEffect(isStoppable ? stoppable(cell, answered) : answered, {

@@ -117,8 +117,13 @@ export const reportFailure = (
     ...paid
   })
 
-export const reportInterruption = ({ emit }: CallRun, ask: Ask, paid: Paid, chargeId: string | undefined): void =>
-  emit?.({ ...defined({ type: "call-interrupted", ...placeOf(ask), chargeId }), ...paid })
+export const reportInterruption = (
+  { emit }: CallRun,
+  ask: Ask,
+  paid: Paid,
+  chargeId: string | undefined,
+  isRetired?: true
+): void => emit?.({ ...defined({ type: "call-interrupted", ...placeOf(ask), chargeId, isRetired }), ...paid })
 
 /** Reports the end of an attempt: an answer is passed to the caller, anything else is reported as an event. */
 export const report = (run: CallRun, ask: Ask, at: At, { answered, failure, paid }: Settled): void => {
@@ -160,6 +165,7 @@ export const running = ({ clock, emit, isReplayed }: CallContext, plan: Plan, st
   startedAt: ticks(clock),
   worker: workerName(plan, plan.workflow.steps[step]!.worker),
   holds: false,
+  isLimited: false,
   item,
   emit: emitterOf(emit, item),
   isReplayed

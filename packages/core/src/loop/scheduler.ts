@@ -146,6 +146,7 @@ const scheduleSteps = (context: CallContext, plan: Plan, answer: Step): Executio
       }
       if (isKept) plan.kept!.release()
       const running = start(context, plan, step)
+      running.isLimited = stopped !== undefined
       const keep = ({ finishReason, text }: Answered) => {
         answers[step] =
           finishReason === "refusal" ? { type: "refused", text, worker: running.worker } : { type: "answered", text }

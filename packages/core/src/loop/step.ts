@@ -44,6 +44,8 @@ export interface Running {
   worker: string
   /** Whether the step holds back its dependents. */
   holds: boolean
+  /** Whether a limit has stopped the plan before the step's start. */
+  isLimited: boolean
   /** The item that the step runs for. Undefined if it does not run for items. */
   readonly item: Item | undefined
   /** Emits events of the step, including its item. */
@@ -176,13 +178,15 @@ export const answering = (context: CallContext, plan: Plan, next: Step): AnswerS
 
 /** Makes a single turn: one call to the step's worker. */
 export const turn =
-  ({ call }: CallContext, { pool, round }: Plan): Step =>
+  ({ call }: CallContext, { pool, round, workflow: { steps } }: Plan): Step =>
   (
-    { conversation, onDelta, running: { emit, isReplayed, item }, sample, step },
+    { conversation, onDelta, running: { emit, isLimited, isReplayed, item }, sample, step },
     { mayReplace, onAnswer, ordinal, request, timeoutMillis, tried }
   ) => {
     const { turn } = conversation
     const worker = pool.workers[ordinal]!
+    const isAnswer = step === steps.length - 1 && item === undefined && turn === 0 && steps[step]!.check === undefined
+    const inputs = isAnswer ? (isLimited ? "limited" : "whole") : undefined
     const onNotice = (notice: string) => emit?.({ type: "step-notice", round, step, worker: worker.id, notice })
     const made = call({
       worker,
@@ -196,6 +200,7 @@ export const turn =
       turn,
       timeoutMillis,
       mayReplace,
+      inputs,
       onDelta,
       onNotice,
       onAnswer

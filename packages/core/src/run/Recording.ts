@@ -13,7 +13,7 @@ import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import { called, settle, settleUnsafe } from "../Callback.ts"
 import { placeOf as stepPlace } from "../events/items.ts"
-import { isTransient, type Listener, type Of, type RunEvent } from "../events/RunEvent.ts"
+import { type Ending, isTransient, type Listener, type Of, type RunEvent } from "../events/RunEvent.ts"
 import { fromEvents, type Transcript } from "../events/Transcript.ts"
 import { defined } from "../Fields.ts"
 import { heading } from "../journal/HeadRecorder.ts"
@@ -225,9 +225,14 @@ const pastOf = (entries: ReadonlyArray<Journal.Entry>, superseded: Superseded): 
   const calls = new Map<string, Array<Known>>()
   const events = new Map<string, Array<RunEvent>>()
   let begun: Journal.Begun | undefined
+  let ending: Ending | undefined
   const { report, rest, retired, take } = retiring()
   for (const [at, entry] of entries.entries()) {
     if (entry.type === "begun") begun = entry
+    if (entry.type === "event" && entry.event.type === "run-finished") ending = entry.event.ending
+    if (entry.type === "resumed" && ending === "budget") {
+      for (const known of calls.values()) for (const one of known) one.isReopened = true
+    }
     if (entry.type === "begun" || entry.type === "resumed") continue
     if (entry.type === "event") {
       const isSuperseded = superseded.events.has(at)

@@ -119,6 +119,10 @@ const writing = (at: At, slot: Slot): At => {
   }
 }
 
+/** Whether the outcome is an answer without tool calls. */
+const isAnswer = (outcome: Outcome | undefined): boolean =>
+  (outcome?.type === "answered" || outcome?.type === "found") && (outcome.answer as Answer).toolCalls === undefined
+
 // -------------------------------------------------------------------------------------------------------------------
 // Replay
 // -------------------------------------------------------------------------------------------------------------------
@@ -175,6 +179,23 @@ export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware =
   const before: Before = { run, recording, chargesRun }
   /** Whether a call must not be made, because no step waits for its answer any longer. */
   const isOver = (ask: Ask): boolean => run.isReplayed || ask.isReplayed === true
+  /**
+   * Whether a recorded answer is used although the request may differ, because a limit stops steps again, possibly
+   * others than before.
+   */
+  const isKept = ({ inputs }: Ask, { isReopened, outcome }: Known): boolean =>
+    inputs === "limited" && isReopened === true && isAnswer(outcome)
+  /**
+   * Whether the recorded answer of the last step is replaced, because a limit had stopped steps that have answers now. A
+   * journal shows this by the request, a transcript by the recorded steps. A step that used tools keeps its answer.
+   */
+  const isOutdated = (ask: Ask, { hash, isReopened, outcome }: Known, slot: Slot | undefined): boolean => {
+    const { inputs, round, step } = ask
+    if (inputs !== "whole" || !isAnswer(outcome)) return false
+    if (slot?.isWhole !== true) return recorded?.isKept(round, step!) === true
+    const count = () => recording!.recalled!(run.runId, round, placeName(ask)).count
+    return isReopened === true && hash !== undefined && hash !== slot.hash && count() === 1
+  }
   return (next) => {
     const again = (ask: Ask, begun: At, past: ReadonlyArray<Known>): Replayed => {
       const { worker } = ask
@@ -186,7 +207,8 @@ export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware =
         const known = past[attempt]
         if (known === undefined) return isOver(ask) ? Effect.interrupt : next(ask, at)
         if (known.isRetired === true) return from(attempt + 1, [])
-        if (slot !== undefined && known.hash !== undefined && known.hash !== slot.hash) {
+        if (isOutdated(ask, known, slot)) return replaced(known.outcome!, at)
+        if (slot !== undefined && known.hash !== undefined && known.hash !== slot.hash && !isKept(ask, known)) {
           return slot.recording.mismatch(slot.call, `sends ${worker.id} a different request than before`)
         }
         const { handle } = known
@@ -207,6 +229,22 @@ export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware =
       }
 
       const after = ({ attempt, failures }: At): Replayed => Effect.suspend(() => from(attempt + 1, failures))
+
+      /** Charges and reports an answer as an interrupted call, and makes its call again. */
+      const replaced = (outcome: Outcome, at: At): Replayed => {
+        const { attempt } = at
+        const name = attemptName(at)
+        const paid = outcome.type === "found" ? unpaid : outcome
+        if (slot !== undefined && slot.past[attempt]?.outcome === undefined) {
+          const { costUsd, usage } = paid
+          slot.recording.note({ type: "interrupted", call: slot.call, attempt, usage, costUsd })
+        }
+        const report = (paid: Paid) => reportInterruption(run, ask, paid, name, true)
+        return Effect.andThen(
+          repay(run, name, paid, report),
+          Effect.suspend(() => from(attempt + 1, []))
+        )
+      }
 
       const tell = (outcome: Outcome, at: At): Replayed => {
         const name = attemptName(at)
