@@ -91,10 +91,10 @@ export interface Ask {
    */
   readonly turn: number
   /**
-   * Set for the first call of the last step, unless it has a check or items: whether a limit has stopped other steps. A
-   * recorded answer is replaced if it was given on the reservation of `budget.keep`, and its inputs are more complete now.
+   * Set for calls of the last step, unless it has a check: whether a limit has stopped other steps. A recorded answer is
+   * replaced if it was given on the reservation of `budget.keep`, and its inputs are more complete now.
    */
-  readonly inputs?: "whole" | "limited" | undefined
+  readonly isLimited?: boolean | undefined
   /** Whether it is certain that no earlier process made this call. */
   readonly isNew?: boolean | undefined
   /** Time limit for this call in milliseconds. Overrides the run's limit. */

@@ -117,13 +117,8 @@ export const reportFailure = (
     ...paid
   })
 
-export const reportInterruption = (
-  { emit }: CallRun,
-  ask: Ask,
-  paid: Paid,
-  chargeId: string | undefined,
-  isRetired?: true
-): void => emit?.({ ...defined({ type: "call-interrupted", ...placeOf(ask), chargeId, isRetired }), ...paid })
+export const reportInterruption = ({ emit }: CallRun, ask: Ask, paid: Paid, chargeId: string | undefined): void =>
+  emit?.({ ...defined({ type: "call-interrupted", ...placeOf(ask), chargeId }), ...paid })
 
 /** Reports the end of an attempt: an answer is passed to the caller, anything else is reported as an event. */
 export const report = (run: CallRun, ask: Ask, at: At, { answered, failure, paid }: Settled): void => {

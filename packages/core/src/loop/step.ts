@@ -185,8 +185,7 @@ export const turn =
   ) => {
     const { turn } = conversation
     const worker = pool.workers[ordinal]!
-    const isAnswer = step === steps.length - 1 && item === undefined && turn === 0 && steps[step]!.check === undefined
-    const inputs = isAnswer ? (isLimited ? "limited" : "whole") : undefined
+    const isAnswer = step === steps.length - 1 && steps[step]!.check === undefined
     const onNotice = (notice: string) => emit?.({ type: "step-notice", round, step, worker: worker.id, notice })
     const made = call({
       worker,
@@ -200,7 +199,7 @@ export const turn =
       turn,
       timeoutMillis,
       mayReplace,
-      inputs,
+      isLimited: isAnswer ? isLimited : undefined,
       onDelta,
       onNotice,
       onAnswer

@@ -119,6 +119,9 @@ const writing = (at: At, slot: Slot): At => {
   }
 }
 
+/** Whether a call is the first of a step without items. */
+const isFirstCall = ({ item, turn }: Ask): boolean => item === undefined && turn === 0
+
 /** Whether the outcome is an answer without tool calls. */
 const isAnswer = (outcome: Outcome | undefined): boolean =>
   (outcome?.type === "answered" || outcome?.type === "found") && (outcome.answer as Answer).toolCalls === undefined
@@ -183,15 +186,15 @@ export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware =
    * Whether a recorded answer is used although the request may differ, because a limit stops steps again, possibly
    * others than before.
    */
-  const isKept = ({ inputs }: Ask, { isReopened, outcome }: Known): boolean =>
-    inputs === "limited" && isReopened === true && isAnswer(outcome)
+  const isKept = (ask: Ask, { isReopened, outcome }: Known): boolean =>
+    isFirstCall(ask) && ask.isLimited === true && isReopened === true && isAnswer(outcome)
   /**
    * Whether the recorded answer of the last step is replaced, because a limit had stopped steps that have answers now. A
    * journal shows this by the request, a transcript by the recorded steps. A step that used tools keeps its answer.
    */
   const isOutdated = (ask: Ask, { hash, isReopened, outcome }: Known, slot: Slot | undefined): boolean => {
-    const { inputs, round, step } = ask
-    if (inputs !== "whole" || !isAnswer(outcome)) return false
+    const { isLimited, round, step } = ask
+    if (isLimited !== false || !isFirstCall(ask) || !isAnswer(outcome)) return false
     if (slot?.isWhole !== true) return recorded?.isKept(round, step!) === true
     const count = () => recording!.recalled!(run.runId, round, placeName(ask)).count
     return isReopened === true && hash !== undefined && hash !== slot.hash && count() === 1
@@ -239,7 +242,8 @@ export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware =
           const { costUsd, usage } = paid
           slot.recording.note({ type: "interrupted", call: slot.call, attempt, usage, costUsd })
         }
-        const report = (paid: Paid) => reportInterruption(run, ask, paid, name, true)
+        const event = defined({ type: "call-interrupted", ...placeOf(ask), chargeId: name, isRetired: true } as const)
+        const report = (paid: Paid) => run.emit?.({ ...event, ...paid })
         return Effect.andThen(
           repay(run, name, paid, report),
           Effect.suspend(() => from(attempt + 1, []))
