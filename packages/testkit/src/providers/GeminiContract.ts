@@ -60,11 +60,11 @@ const generations: ReadonlyArray<{
 /** Model for the API-specific cases. */
 const model = "gemini-2.5-flash"
 
-const drain = (worker: Worker, request = hello) =>
+const drain = (worker: Worker, request = hello()) =>
   Effect.runPromise(Stream.runDrain(WorkerStream.generate(worker, request)))
 
 const failureOf = (worker: Worker): Promise<WorkerError> =>
-  Effect.runPromise(Effect.flip(Stream.runDrain(WorkerStream.generate(worker, hello))))
+  Effect.runPromise(Effect.flip(Stream.runDrain(WorkerStream.generate(worker, hello()))))
 
 const serve = (scripts: WireServer.Scripts) => WireServer.start(GoogleGenerateContent.dialect, scripts)
 
@@ -84,7 +84,7 @@ const instructed = async ({ make }: Options) => {
 const ownTools = async ({ make }: Options) => {
   await using server = await serve([Script.answer("ok")])
   const worker = make(model, { apiKey: "key", baseURL: server.url, tools: [{ googleSearch: {} }] })
-  await drain(worker, { ...hello, tools: [{ name: "now", input: { type: "object" } }] })
+  await drain(worker, { ...hello(), tools: [{ name: "now", input: { type: "object" } }] })
   const { tools } = (server.exchanges[0]?.body ?? {}) as { tools?: unknown }
   assert.deepEqual(tools, [
     { functionDeclarations: [{ name: "now", parametersJsonSchema: { type: "object" } }] },

@@ -154,8 +154,8 @@ export interface Asked extends CallResult {
 /** Maximum delay for a part that the server has already sent, in milliseconds. */
 const patience = 2000
 
-/** The default request of a case. */
-export const hello: WorkerRequest = { messages: [{ role: "user", content: "Say hello." }] }
+/** The default request of a case. Each call gets its own copy, because a faulty provider may change it. */
+export const hello = (): WorkerRequest => ({ messages: [{ role: "user", content: "Say hello." }] })
 
 const joined = (parts: ReadonlyArray<WorkerPart>, type: "text" | "reasoning") =>
   parts.map((part) => (part.type === type ? part.text : "")).join("")
@@ -216,7 +216,7 @@ const start = (worker: Worker, request: Partial<WorkerRequest> = {}): Call => {
       parts.push(part)
       wake()
     })
-  const fiber = Effect.runFork(Stream.runForEach(WorkerStream.generate(worker, { ...hello, ...request }), take))
+  const fiber = Effect.runFork(Stream.runForEach(WorkerStream.generate(worker, { ...hello(), ...request }), take))
   let isInterrupted = false
   const outcome = Effect.runPromise(Fiber.await(fiber)).then((exit) => hold(resultOf(parts, exit), isInterrupted))
   outcome.catch(() => undefined)

@@ -64,7 +64,7 @@ export const interruption: ReadonlyArray<Case> = [
     needsStream: true,
     run: async ({ serve, worker }) => {
       const server = await serve([{ type: "hang", answer, after: 2 }])
-      const first = Stream.runCollect(Stream.take(WorkerStream.generate(worker(server), hello), 1))
+      const first = Stream.runCollect(Stream.take(WorkerStream.generate(worker(server), hello()), 1))
       const late = () => Effect.die(new Error("The first piece of an answer has not come in 2 s."))
       const parts = await Effect.runPromise(Effect.timeoutOrElse(first, { duration: "2 seconds", orElse: late }))
       assert.deepEqual(parts, [{ type: "text", text: "one" }])

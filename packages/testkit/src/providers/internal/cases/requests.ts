@@ -63,7 +63,7 @@ export const requests: ReadonlyArray<Case> = [
     id: "request/system",
     name: "sends system text as such",
     run: async ({ ask }) => {
-      const messages = [{ role: "system", content: "Be terse." } as const, ...hello.messages]
+      const messages = [{ role: "system", content: "Be terse." } as const, ...hello().messages]
       const { server } = await ask(ok, { messages })
       assert.deepEqual(server.exchanges[0]?.sent.messages, messages)
     }
@@ -93,7 +93,7 @@ export const requests: ReadonlyArray<Case> = [
     id: "request/developer",
     name: "sends the application's rules as system text",
     run: async ({ ask }) => {
-      const messages = [{ role: "developer", content: "Be terse." } as const, ...hello.messages]
+      const messages = [{ role: "developer", content: "Be terse." } as const, ...hello().messages]
       const { server } = await ask(ok, { messages })
       assert.equal(textOf(server.exchanges[0]?.sent.messages ?? [], "system"), "Be terse.")
     }
@@ -133,7 +133,7 @@ export const requests: ReadonlyArray<Case> = [
     name: "sends nothing before its stream runs, and anew each time that it runs",
     run: async ({ serve, worker }) => {
       const server = await serve(ok)
-      const stream = WorkerStream.generate(worker(server), hello)
+      const stream = WorkerStream.generate(worker(server), hello())
       assert.equal(server.exchanges.length, 0)
       for (const count of [1, 2]) {
         await Effect.runPromise(Stream.runDrain(stream))
