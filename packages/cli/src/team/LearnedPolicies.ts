@@ -58,6 +58,16 @@ const routerBy = (table: Table.Table, name: string, dial: Table.Dial, resolve: R
 
 const named = (name: string, dial: Table.Dial): string => (dial === "best" ? name : `${name}:${dial}`)
 
+/** Fails if none of the workers that something was learned for is in the pool. `subject` begins the message. */
+const someIn = (
+  pool: WorkerPool.WorkerPool,
+  workers: ReadonlyArray<string>,
+  subject: string
+): Effect.Effect<void, Failure> =>
+  WorkerPool.ids(pool).some((id) => workers.includes(id))
+    ? Effect.void
+    : Effect.fail(usage(`${subject} ${workers.join(", ")}, none of which is in the pool.`))
+
 /** Creates the policy `learned` or `learned:<dial>`. `resolve` creates the policies of teams. */
 export const policy = (
   pool: WorkerPool.WorkerPool,
@@ -70,11 +80,8 @@ export const policy = (
     if (table === undefined) {
       return yield* usage("There is no learned table yet. Rate runs with `divisi rate`, and then run `divisi learn`.")
     }
-    const ids = WorkerPool.ids(pool)
-    if (!table.workers.some(({ worker }) => ids.includes(worker))) {
-      const workers = table.workers.map(({ worker }) => worker).join(", ")
-      return yield* usage(`The learned table is for ${workers}, none of which is in the pool.`)
-    }
+    const workers = table.workers.map(({ worker }) => worker)
+    yield* someIn(pool, workers, "The learned table is for")
     return yield* routerBy(table, "learned", dial, resolve)
   })
 
@@ -126,10 +133,7 @@ export const head = (
           : `Policy "head:${named}": the file does not exist. Create it with \`divisi pool train\`.`
       )
     }
-    const ids = WorkerPool.ids(pool)
-    if (!learned.workers.some((worker) => ids.includes(worker))) {
-      return yield* usage(`The head was trained for ${learned.workers.join(", ")}, none of which is in the pool.`)
-    }
+    yield* someIn(pool, learned.workers, "The head was trained for")
     if (learned.embedder === Embedder.hashed().name) return HeadPolicy.make(learned)
     return HeadPolicy.make(learned, { embedder: yield* Embedders.named(learned.embedder, false) })
   })
