@@ -19,7 +19,17 @@ const rows: ReadonlyArray<readonly [command: string, message: string | RegExp]> 
   ["eval --limit 1000001", "Expected a whole number from 1 to 1000000."],
   ["train --recipe toy --dry-run --iterations 1e12", "Expected a whole number from 1 to 1000000."],
   ["train --recipe toy --base-model x", "The toy recipe does not use --base-model."],
-  ["run 2+2 --max-steps x", 'flag --max-steps: "x". Expected a number.'],
+  ["run 2+2 --max-steps x", 'flag --max-steps: "x". Expected a whole number.'],
+  ["run 2+2 --seed x", 'flag --seed: "x". Expected a whole number.'],
+  ["serve --port x", 'flag --port: "x". Expected a whole number.'],
+  ["eval --temperature x", 'flag --temperature: "x". Expected a number.'],
+  ["eval --data x.jsonl", "Unknown flag --data. Did you mean --benchmark?"],
+  ["eval --file x.jsonl", "Unknown flag --file. Did you mean --benchmark?"],
+  [
+    "pool record --questions x.jsonl",
+    "Unknown flag --questions. It is an argument: pass its value without --questions."
+  ],
+  ["runs show --ids x", /^divisi: Unknown flag --ids\./],
   ["run 2+2 --timeout 5x", "Expected a duration such as 500ms, 30s, 2m or 1h."],
   ["run 2+2 --timeout -1s", /^divisi: Missing value for flag --timeout\. [^\n]*\nUsage: /],
   ["run 2+2 --polcy x", /^divisi: Unknown flag --polcy\. Did you mean --policy\?\nUsage: /],

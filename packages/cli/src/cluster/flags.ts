@@ -65,7 +65,6 @@ export const workFlags = {
     "Local address to listen on, if different from --address, e.g. 0.0.0.0 in a container"
   ),
   healthPort: whole("health-port", 1, 65_535).pipe(
-    Flag.withMetavar("<number>"),
     Flag.withDescription("HTTP port for /health/live, /health/ready and /metrics (default: none)"),
     Flag.optional
   ),

@@ -1,6 +1,7 @@
 /** Names of flags, subcommands and settings in other programs, grouped by the name used here. */
 
 const flags = {
+  benchmark: "data dataset datasets file files questions tasks eval-data test-set",
   pool: "model models workers agents llm provider editor-model weak-model fallback-model",
   policy: "planner router strategy process",
   "max-cost": "budget max-budget max-price max-budget-usd",

@@ -14,7 +14,7 @@ const maxLength = 90
 
 /** Returns the first sentence of a description. Long sentences lose their parentheses, and then their last clauses. */
 const firstSentence = (text: string): string => {
-  const [sentence = text] = /^.*?(?=(?<!e\.g)\. [A-Z<]|$)/.exec(text) ?? []
+  const [sentence = text] = /^.*?(?=(?<!e\.g)\. [A-Z<`-]|$)/.exec(text) ?? []
   if (sentence.length <= maxLength) return sentence
   const bare = sentence.replaceAll(/ \([^()]*\)/g, "")
   return bare.length <= maxLength ? bare : bare.slice(0, maxLength).replace(/(?:[,;:] (?!.*[,;:] )| \S*$).*$/, "")

@@ -2,13 +2,8 @@
 import { Nearest } from "@divisi/core"
 import type * as CliError from "effect/cli/CliError"
 import type { HelpDoc } from "effect/cli/HelpDoc"
+import { integer } from "./flags.ts"
 import * as Habits from "./Habits.ts"
-
-/** Descriptions of values by the parser, and the words for them. */
-const expectations: Readonly<Record<string, string>> = {
-  "Expected a string representing a finite number": "Expected a number",
-  "Expected an integer": "Expected a whole number"
-}
 
 /** Joins alternatives: `a, b or c`. The formatter is not created at startup, where it would take up to 24 ms. */
 const either = (names: ReadonlyArray<string>): string =>
@@ -23,6 +18,12 @@ const habitualFlags = (option: string, { flags }: HelpDoc): ReadonlyArray<string
   const known = Habits.flag(option.replace(/^-+/, ""))
   return flags.some(({ name }) => name === known) ? [`--${known}`] : []
 }
+
+/** Returns the advice for a flag that has the name of one of the command's arguments. */
+const argumentAdvice = (option: string, { args = [] }: HelpDoc): string | undefined =>
+  args.some(({ name }) => `--${name.replace(/\.+$/, "")}` === option)
+    ? ` It is an argument: pass its value without ${option}.`
+    : undefined
 
 const habitualCommands = (name: string, parent: string): ReadonlyArray<string> => {
   const known = parent === "divisi" ? Habits.subcommand(name) : undefined
@@ -46,7 +47,8 @@ const textOf = (error: CliError.CliError, doc: HelpDoc): string => {
   switch (error._tag) {
     case "UnrecognizedOption": {
       const habits = habitualFlags(error.option, doc)
-      return `Unknown flag ${error.option}.${meant(habits.length > 0 ? habits : error.suggestions)}`
+      const advice = argumentAdvice(error.option, doc) ?? meant(habits.length > 0 ? habits : error.suggestions)
+      return `Unknown flag ${error.option}.${advice}`
     }
     case "UnknownSubcommand": {
       const command = error.parent?.join(" ") ?? "divisi"
@@ -66,8 +68,12 @@ const textOf = (error: CliError.CliError, doc: HelpDoc): string => {
       )
       if (message.endsWith("Expected an integer") && /^[+-]?\d+$/.test(error.value))
         return message.replace(/Expected an integer$/, `Expected a whole number up to ${Number.MAX_SAFE_INTEGER}.`)
-      const [framework] = Object.keys(expectations).filter((text) => message.endsWith(text))
-      const worded = framework === undefined ? message : message.replace(framework, expectations[framework]!)
+      // For text, the parser's message is the same for integers and other numbers.
+      const isInteger = doc.flags.some(({ name, type }) => name === error.option && type === integer)
+      const worded = message.replace(
+        /Expected (?:an integer|a string representing a finite number)$/,
+        `Expected a ${isInteger ? "whole " : ""}number`
+      )
       return /[.!?]$/.test(worded) ? worded : `${worded}.`
     }
     default:

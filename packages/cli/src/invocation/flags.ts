@@ -21,6 +21,9 @@ export const journal = text(
 /** Maximum of flags that count something, such as tasks or iterations. */
 const mostCounted = 1_000_000
 
+/** The name of an integer flag's value in the help. `UsageError` recognizes integer flags by it. */
+export const integer = "<number>"
+
 /** Creates an integer flag with a minimum and a maximum value. */
 export const whole = (name: string, least: number, most = mostCounted) =>
   Flag.Int(name).pipe(
@@ -29,7 +32,7 @@ export const whole = (name: string, least: number, most = mostCounted) =>
       () =>
         `Expected a whole number ${most < Number.MAX_SAFE_INTEGER ? `from ${least} to ${most}` : `of at least ${least}`}`
     ),
-    Flag.withMetavar("<number>")
+    Flag.withMetavar(integer)
   )
 
 /** Creates an integer flag without a practical maximum, such as a seed or a number of tokens. */
@@ -46,7 +49,7 @@ export const port = (standard: number) =>
       (value) => value >= 0 && value <= 65_535,
       () => "Expected a port from 0 to 65535"
     ),
-    Flag.withMetavar("<number>"),
+    Flag.withMetavar(integer),
     Flag.withDescription(`Port (default ${standard}); 0 picks a free one`),
     Flag.withDefault(standard)
   )
