@@ -12,13 +12,13 @@ const server =
 // The application's own code: settings, safety and address are those of its model.
 const sdk = new GoogleGenerativeAI(apiKey ?? "no-key")
 const model = sdk.getGenerativeModel(
-  { model: "gemini-2.5-flash", systemInstruction: "Answer with a number." },
+  { model: "gemini-3.5-flash-lite", systemInstruction: "Answer with a number." },
   server && { baseUrl: server.url }
 )
 
 const pool = [
   generativeModel(model, { description: "The application's own model" }),
-  google("gemini-2.5-flash", {
+  google("gemini-3.5-flash-lite", {
     apiKey: apiKey ?? "no-key",
     baseURL: server?.url,
     description: "The same, without an SDK"

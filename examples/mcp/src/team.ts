@@ -3,7 +3,7 @@ import path from "node:path"
 import { worker } from "@divisi/core/promise"
 import type { McpServer } from "@divisi/tools-mcp/promise"
 
-/** Any model that calls tools: `openai("gpt-5-mini")`, `anthropic("claude-sonnet-4-6")`, … This one follows two rules. */
+/** Any model that calls tools: `openai("gpt-6.1-terra")`, `anthropic("claude-sonnet-4-6")`, … This one follows two rules. */
 export const model = worker({
   id: "model",
   capabilities: { tools: true },

@@ -1,4 +1,4 @@
-/** The team: one worker writes, the other shortens. Real models go here, as `openai("gpt-5-mini")`. */
+/** The team: one worker writes, the other shortens. Real models go here, as `openai("gpt-6.1-terra")`. */
 import { messageText, policy, worker } from "@divisi/core/promise"
 
 const writer = worker({

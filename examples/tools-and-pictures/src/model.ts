@@ -43,7 +43,7 @@ const server = isReal ? undefined : await WireServer.start(dialect, (request) =>
 
 const local: OpenAiOptions = server === undefined ? {} : { baseURL: server.url, apiKey: "none" }
 
-export const model = openai(process.env.OPENAI_MODEL ?? "gpt-5-mini", { ...local, maxOutputTokens: 2_000 })
+export const model = openai(process.env.OPENAI_MODEL ?? "gpt-6.1-terra", { ...local, maxOutputTokens: 2_000 })
 
 /** Whether what it answers is known. */
 export const isStandIn = !isReal

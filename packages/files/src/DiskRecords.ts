@@ -1,6 +1,6 @@
 /**
- * Named texts on disk, for this process and for concurrent and later ones: data that a server stores for its clients.
- * The oldest texts are removed if they are too old or too many.
+ * A text store on disk, for this process and for concurrent and later ones: data that a server stores for its clients.
+ * The oldest values are removed if they are too old or too many.
  */
 import { ResponseCache, Options as Tables } from "@divisi/core"
 import * as Clock from "effect/Clock"
@@ -25,7 +25,7 @@ export interface Options {
   readonly file: string
   /** Approximate maximum total size, in bytes. Default: 1 GiB. */
   readonly maxBytes?: number | undefined
-  /** How long a text is stored. Numbers are in milliseconds. Default: 30 days. */
+  /** How long a value is stored. Numbers are in milliseconds. Default: 30 days. */
   readonly timeToLive?: Duration.Input | undefined
 }
 
@@ -39,9 +39,9 @@ const optionsTable = Tables.table(
 )
 
 /**
- * Texts by name. They are read and written synchronously, in well under a millisecond; written texts survive a crash of
- * the process. If the file becomes unusable, for example because the disk is full, this is logged once, and all texts
- * count as missing.
+ * A store of named text values. They are read and written synchronously, in well under a millisecond; written values
+ * survive a crash of the process. If the file becomes unusable, for example because the disk is full, this is logged
+ * once, and all values count as missing.
  */
 export interface Records {
   readonly get: (name: string) => string | undefined
@@ -53,7 +53,7 @@ export interface Records {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Raised when a file cannot be used for texts. */
+/** Raised when a file cannot be used as a text store. */
 export class RecordsError extends Data.TaggedError("RecordsError")<{
   readonly file: string
   readonly reason: Database.Unopened
@@ -68,11 +68,11 @@ export class RecordsError extends Data.TaggedError("RecordsError")<{
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Opens a file of texts. It is closed when the scope closes.
+ * Opens a file as a text store. It is closed when the scope closes.
  *
  * **Gotchas**
  *
- * The file is not encrypted: anyone who can read it can read the texts.
+ * The file is not encrypted: anyone who can read it can read the values.
  *
  * **Example**
  *
@@ -131,14 +131,14 @@ export const make = Effect.fnUntraced(function* (
 /** Options for {@link purge}. */
 export interface PurgeOptions {
   readonly file: string
-  /** Deletes only texts last written before this time, in milliseconds since 1970. */
+  /** Deletes only values last written before this time, in milliseconds since 1970. */
   readonly before: number
-  /** Whether to count texts without deleting them. Default: `false`. */
+  /** Whether to count values without deleting them. Default: `false`. */
   readonly isDryRun?: boolean | undefined
 }
 
 /**
- * Removes texts from a file that several processes may use, and returns their number and size. Their bytes are
+ * Removes values from a file that several processes may use, and returns their number and size. Their bytes are
  * overwritten, in the file and in its log. A missing file is not created.
  */
 export const purge = (options: PurgeOptions): Effect.Effect<Erased, RecordsError> => {

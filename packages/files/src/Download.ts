@@ -340,9 +340,9 @@ const finish = (request: Request) => {
  * **Details**
  *
  * An interrupted download resumes where it stopped if the server's file is unchanged according to a strong `ETag`;
- * otherwise it restarts. The file gets its name after its length and checksum have been verified. If several processes
- * request the same file, one downloads it and the others wait. If the download is interrupted, the received bytes are
- * retained.
+ * otherwise it restarts. The file is renamed to its final name only after its length and checksum have been verified.
+ * If several processes request the same file, one downloads it and the others wait. If the download is interrupted, the
+ * received bytes are retained.
  */
 export const file = (request: Request): Effect.Effect<Downloaded | undefined, DownloadError> =>
   Effect.gen(function* () {

@@ -59,8 +59,8 @@ const isSystemError = (cause: unknown): cause is SystemError => {
 }
 
 /**
- * Describes an error of the system or of a user function. System error codes are translated to words. The path is
- * included, unless it is `named`, which the caller's message already contains.
+ * Describes a system error, or an error thrown by a user function. System error codes are translated to words. The
+ * failed path is included, unless it is the path passed as `named`, which the caller's message already contains.
  */
 export const detailOf = (cause: unknown, named?: string): string => {
   if (!isSystemError(cause)) return cause instanceof Error ? cause.message : String(cause)

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 
-/** A file of a repository. */
+/** A file in a repository. */
 export interface Place {
   readonly kind: "model" | "dataset"
   /** The repository, as `owner/name`. */

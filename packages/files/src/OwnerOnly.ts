@@ -106,8 +106,8 @@ const reported = new Set<string>()
 const quoted = (file: string): string => (/^[\w@%+=:,./-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`)
 
 /**
- * Restricts the permissions of an older file in the user's own folders, and warns once for each other folder with
- * files that other users can read. Returns the resulting mode of the file.
+ * Restricts the permissions of a file in the user's own folders that was created by an older version. For every other
+ * folder, warns once if it contains files that other users can read. Returns the resulting mode of the file.
  */
 export const check = (file: string, known?: fs.Stats | undefined): Effect.Effect<number> =>
   Effect.suspend(() => {

@@ -3,7 +3,7 @@
 /** An encoding that can be detected. */
 export type Name = "utf-8" | "utf-16be" | "utf-16le"
 
-/** Returns the encoding that a byte order mark announces. PowerShell 5 redirects output to UTF-16. */
+/** Returns the encoding that a byte order mark announces. PowerShell 5 writes redirected output as UTF-16. */
 export const detect = ([first, second]: Uint8Array): Name => {
   if (first === 0xff && second === 0xfe) return "utf-16le"
   return first === 0xfe && second === 0xff ? "utf-16be" : "utf-8"

@@ -50,7 +50,7 @@ const isEnd = (run: string) => (entry: Journal.Entry) =>
 const ends = ["", "-wal", "-shm", "-owners"]
 
 /**
- * Opens the runs of a file. The file is removed with the scope if no run is left in it.
+ * Opens a file of unfinished runs. When the scope closes, the file is removed if no run is left in it.
  *
  * **Details**
  *

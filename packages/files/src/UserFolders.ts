@@ -65,7 +65,7 @@ const place = (folder: "cache" | "data", name: string, variable: string): Effect
   })
 
 /**
- * Returns the cache folder for one kind of files, such as `models`. It may not exist.
+ * Returns the cache folder for one kind of file, such as `models`. It may not exist.
  *
  * **Details**
  *

@@ -169,9 +169,9 @@ const remove = (file: string) => Effect.promise(() => fs.rm(file, { force: true 
  *
  * Nothing appears under the name before the function has ended. If it fails or is interrupted, the previous content
  * remains. A new file has the mode 0600. An existing one retains its permissions (see `OwnerOnly`), and a link remains
- * a link. Until then the content is in `<file>.<random>.partial`. A killed process leaves this file behind; the next
- * process that writes to the folder more than an hour later removes it, or {@link sweep} does. The error's `cause` is
- * the exception of the function.
+ * a link. While the function runs, the content is in `<file>.<random>.partial`. A killed process leaves this file
+ * behind; the next process that writes to the folder more than an hour later removes it, or {@link sweep} does. The
+ * error's `cause` is the exception thrown by the function.
  */
 export const writeWith = Effect.fnUntraced(function* (
   file: string,

@@ -8,9 +8,9 @@ import * as DiskCache from "./DiskCache.ts"
 import * as DiskJournal from "./DiskJournal.ts"
 
 /**
- * Opens a file that stores workers' answers, so that equal calls are paid for once by this process and by concurrent
- * and later ones. Declare it with `await using` to close it; otherwise it stays open. The promise is rejected with a
- * `DiskCacheError` if the file cannot be used.
+ * Opens a file that stores workers' answers, so that identical calls are paid for only once, across this process and
+ * all concurrent and later ones. Declare it with `await using` to close it; otherwise it stays open. The promise is
+ * rejected with a `DiskCacheError` if the file cannot be used.
  *
  * **Example**
  *

@@ -22,7 +22,7 @@ import * as Table from "./Table.ts"
  */
 export const version = 1
 
-/** A table with the time and the reason of its promotion. */
+/** A table with the time of its promotion and the reason for it. */
 export interface Promoted {
   /** When the table was promoted, in milliseconds since 1970. */
   readonly at: number

@@ -226,7 +226,8 @@ const objectionTo = (all: Estimate, last: Estimate, count: number, isFirst: bool
 
 /**
  * Compares a table trained on these questions with the active table. If there is no active table, the baseline always
- * calls the worker with the best results on the training questions. With `learner`, judges that method instead.
+ * calls the worker with the best results on the training questions. If `learner` is set, its choices are compared
+ * instead of those of the new table; the new table is then the baseline if there is no active one.
  */
 export const compare = (
   examples: ReadonlyArray<Example>,

@@ -36,14 +36,15 @@ const table = {
 } satisfies Tables.ShapeOf<Options>
 
 /**
- * Creates the default policy of `divisi run`, which calls one worker per question. It uses the table learned by `divisi
- * learn` if that table covers at least two workers of the pool. Otherwise it calls the strongest worker according to
- * public records and prices.
+ * Creates the policy `router` of `divisi run`, which calls one worker per question. After `divisi learn`, it is the
+ * default. It uses the learned table if that table covers at least two workers of the pool. Otherwise it calls the
+ * strongest worker according to published benchmark results and prices.
  *
  * **Details**
  *
  * The learned table is read on the first question and cached for the lifetime of the policy. An unusable file adds a
- * note and does not fail the run. Learned teams are not called; use `Router.make` to route to them.
+ * note and does not fail the run. Teams in the table (policies whose outcomes were recorded as `policy:<name>`) are not
+ * called; use `Router.make` to route to them.
  *
  * **Example**
  *

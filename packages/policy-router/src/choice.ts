@@ -113,12 +113,12 @@ export const counting = (
 // Choices
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the minimum similarity for a question to count as one of a kind. */
+/** Returns the minimum similarity to a kind at which a question counts as belonging to it. */
 export const leastLikeness = ({ own }: Cell): number => own[Math.floor(strangest * own.length)] ?? 1
 
 /**
- * Returns the share of questions close enough to a kind that may not belong to it. To estimate it, the kind of each
- * question is removed in turn, and the questions that then land in this kind are counted.
+ * Of the questions close enough to a kind, returns the share that may not belong to it. To estimate it, each question
+ * is compared with all kinds except its own, and the questions that land in this kind are counted.
  */
 export const doubtAt = ({ landed, fromOtherKinds }: Cell, least: number): number => {
   const near = (landings: Cell["landed"]) => landings.filter(({ likeness }) => likeness >= least).length

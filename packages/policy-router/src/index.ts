@@ -1,4 +1,5 @@
-/** Policies that call one worker, chosen by past accuracy on similar questions. */
+/** Policies that choose a worker, or the worker of the next turn, by past accuracy on similar questions. */
+
 export * as Drift from "./Drift.ts"
 export * as Evolution from "./head/Evolution.ts"
 export * as Head from "./head/Head.ts"

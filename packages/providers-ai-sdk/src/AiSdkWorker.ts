@@ -24,13 +24,13 @@ import { callOptions } from "./internal/request.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** An AI SDK model, as created by its providers. For names of the AI Gateway, use its `gateway("openai/gpt-5")`. */
+/** An AI SDK model, as created by its providers. For names of the AI Gateway, use its `gateway("openai/gpt-6.1-sol")`. */
 export type Model = LanguageModelV3 | LanguageModelV4
 
 /** Model properties that the AI SDK does not expose, and the worker's defaults. */
 export interface Options {
   /**
-   * Id of the worker. Default: provider and model, such as `openai:gpt-5` for the model `gpt-5` of `openai.responses`.
+   * Id of the worker. Default: provider and model, such as `openai:gpt-6.1-sol` for the model `gpt-6.1-sol` of `openai.responses`.
    */
   readonly id?: string | undefined
   readonly description?: string | undefined
@@ -176,7 +176,7 @@ export const aiSdk = (model: Model, options: Options = {}): Worker => {
   Tables.check("aiSdk", options, table)
   if (typeof model !== "object" || !["v3", "v4"].includes(model.specificationVersion)) {
     throw new TypeError(
-      'aiSdk requires a model of AI SDK 6 or 7 (specification v3 or v4), such as openai("gpt-5"): update the provider\'s ' +
+      'aiSdk requires a model of AI SDK 6 or 7 (specification v3 or v4), such as openai("gpt-6.1-sol"): update the provider\'s ' +
         'package, or use gateway("…") for a name.'
     )
   }

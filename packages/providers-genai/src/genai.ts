@@ -35,8 +35,8 @@ const table = ProviderOptions.table(genaiShape)
  * ```ts
  * import { genai } from "@divisi/providers-genai"
  *
- * const worker = genai("gemini-2.5-flash", { apiKey: "AIza…", reasoning: { type: "off" } })
- * worker.id // => "genai:gemini-2.5-flash"
+ * const worker = genai("gemini-3.5-flash-lite", { apiKey: "AIza…", reasoning: { type: "effort", effort: "minimal" } })
+ * worker.id // => "genai:gemini-3.5-flash-lite"
  * worker.pricing?.inputPerMillion // => 0.3
  * ```
  */

@@ -9,7 +9,7 @@ import { reasonOf } from "./internal/sdkErrors.ts"
 /** The part of the SDK's `GenerativeModel` that a worker uses. */
 export interface GenerativeModel {
   readonly apiKey: string
-  /** Name including the prefix, such as `models/gemini-2.5-flash`. */
+  /** Name including the prefix, such as `models/gemini-3.5-flash-lite`. */
   readonly model: string
   readonly generationConfig?: object | undefined
   readonly safetySettings?: ReadonlyArray<unknown> | undefined
@@ -73,9 +73,9 @@ const open = async (model: GenerativeModel, body: Body, signal: AbortSignal) => 
  * import { generativeModel } from "@divisi/providers-google"
  * import { GoogleGenerativeAI } from "@google/generative-ai"
  *
- * const model = new GoogleGenerativeAI("AIza…").getGenerativeModel({ model: "gemini-2.5-flash" })
+ * const model = new GoogleGenerativeAI("AIza…").getGenerativeModel({ model: "gemini-3.5-flash-lite" })
  * const worker = generativeModel(model, { temperature: 0.2 })
- * worker.id // => "generative-ai:gemini-2.5-flash"
+ * worker.id // => "generative-ai:gemini-3.5-flash-lite"
  * worker.pricing?.inputPerMillion // => 0.3
  * ```
  */

@@ -33,8 +33,8 @@ const table = ProviderOptions.table(googleShape)
  * ```ts
  * import { google } from "@divisi/providers-google"
  *
- * const worker = google("gemini-2.5-pro", { apiKey: "AIza…", reasoning: { type: "budget", tokens: 4096 } })
- * worker.id // => "google:gemini-2.5-pro"
+ * const worker = google("gemini-3.8-flash", { apiKey: "AIza…", reasoning: { type: "effort", effort: "low" } })
+ * worker.id // => "google:gemini-3.8-flash"
  * worker.pricing?.outputPerMillion // => 10
  * ```
  */

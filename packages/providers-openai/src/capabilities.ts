@@ -107,6 +107,15 @@ export const families: ReadonlyArray<Family> = [
     prefix: "gpt-6.1-sol",
     capabilities: { efforts: ["low", "medium", "high"], isReasoningFixed: true, encryptedReasoning: true },
     ...large
+  },
+  {
+    prefix: "gpt-6.1-terra",
+    capabilities: {
+      temperature: "without-reasoning",
+      efforts: ["low", "medium", "high"],
+      encryptedReasoning: true
+    },
+    ...large
   }
 ]
 

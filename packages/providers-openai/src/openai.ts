@@ -40,8 +40,9 @@ const table = ProviderOptions.table({ ...openAiShape, reasoningSummary: Options.
  * ```ts
  * import { openai } from "@divisi/providers-openai"
  *
- * const worker = openai("gpt-5-mini", { apiKey: "sk-…", maxOutputTokens: 4096, reasoning: { type: "effort", effort: "low" } })
- * worker.id // => "openai:gpt-5-mini"
+ * const reasoning = { type: "effort", effort: "low" } as const
+ * const worker = openai("gpt-6.1-terra", { apiKey: "sk-…", maxOutputTokens: 4096, reasoning })
+ * worker.id // => "openai:gpt-6.1-terra"
  * worker.pricing?.inputPerMillion // => 0.25
  * ```
  */

@@ -26,6 +26,7 @@ type Row = readonly [
 
 const rows: ReadonlyArray<Row> = [
   ["gpt-6.1-sol", 2, 0.1, 2.5, 10, "2026-09-29"],
+  ["gpt-6.1-terra", 1, 0.05, 1.25, 5, "2026-10-27"],
   ["gpt-6-sol", 2, 0.2, 2.5, 10, "2026-09-29"],
   // Valid until at least 21 November 2026.
   ["gpt-5.6-sol", 4, 0.4, 5, 20, "2026-11-01"],

@@ -1,5 +1,5 @@
 /**
- * Vendors and servers whose models can be used as workers by name: `openai:gpt-5`, `ollama:qwen3:8b`.
+ * Vendors and servers whose models can be used as workers by name: `openai:gpt-6.1-sol`, `ollama:qwen3:8b`.
  *
  * Keys and base URLs are read from the environment. A vendor's package is loaded when its first model is created; if it
  * is not installed, this fails with Node's error, which names the package.

@@ -73,8 +73,8 @@ export const ofGroup = (
  * **Details**
  *
  * Each round is normalized separately, over the rollouts that reached it. In groups with recursive rounds, the
- * advantages of the first round are multiplied by `recursionDiscount`. The factor is applied to advantages because
- * normalization would cancel it on rewards.
+ * advantages of the first round are multiplied by `recursionDiscount`. The factor is applied to the advantages, because
+ * normalization would cancel it out if it were applied to the rewards.
  *
  * **Example**
  *

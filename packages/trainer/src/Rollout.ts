@@ -59,7 +59,7 @@ export interface Rollout {
   /** Why the rollout was dropped. Set only for failures that the policy did not cause. */
   readonly dropped?: string | undefined
   /**
-   * The worker and the type of failure because of which the rollout was lost, for example `openai:gpt-5: Overloaded`.
+   * The worker and the type of failure because of which the rollout was lost, for example `openai:gpt-6.1-sol: Overloaded`.
    */
   readonly lostTo?: string | undefined
   /** Cost of earlier attempts that were lost, in USD. */

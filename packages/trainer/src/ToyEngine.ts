@@ -31,7 +31,7 @@ import * as LossTerms from "./LossTerms.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Options for a toy engine. */
+/** Options for {@link make}. */
 export interface Options {
   /**
    * Strings that are encoded as one token each. All other text is encoded as single bytes. The longest match is used.
@@ -121,7 +121,7 @@ export const tokenizer = (pieces: ReadonlyArray<string> = []): Tokenizer => {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Creates a toy engine.
+ * Creates a training engine for tests and first trials: a small lookup table in memory instead of a language model.
  *
  * **Example**
  *

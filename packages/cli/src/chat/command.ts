@@ -24,7 +24,7 @@ export const chat = Command.make("chat", flags, (input) =>
   Command.withExamples([
     { command: "divisi chat", description: "Use the team from the config, or the offline demo team (gym)" },
     {
-      command: "divisi chat --pool openai:gpt-5,ollama:qwen3:8b --max-cost 0.5",
+      command: "divisi chat --pool openai:gpt-6.1-sol,ollama:qwen3:8b --max-cost 0.5",
       description: "Limit the cost to 0.50 USD"
     },
     { command: "divisi chat < questions.txt > answers.txt", description: "Answer one question per line" }

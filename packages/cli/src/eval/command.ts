@@ -76,8 +76,9 @@ export const evaluate = Command.make("eval", evalFlags, (input) =>
       "Compare policies on the same tasks under equal conditions. The report contains accuracy with standard errors, paired",
       "differences, cost, time, steps, and calls per worker.",
       "",
-      "Each answer is stored as it arrives. After Ctrl-C or a crash, run the same command again to continue; after the cost",
-      "limit, with a higher limit. No answer is paid for twice. You can add policies, benchmarks and samples later.",
+      "Each answer is stored as it arrives. After Ctrl-C or a crash, run the same command again to continue. If the cost",
+      "limit was reached, run it with a higher limit. No answer is paid for twice. You can add policies, benchmarks and",
+      "samples later.",
       "",
       "In the output folder, results.json, samples.jsonl, questions.jsonl, report.html, report.md and report.csv are safe to",
       "share. The other files contain the text of all messages.",
@@ -92,11 +93,12 @@ export const evaluate = Command.make("eval", evalFlags, (input) =>
       description: "Evaluate in the gym, at no cost"
     },
     {
-      command: "divisi eval --benchmark math500,mmlu --limit 100 --samples 3 --max-cost 20 --policy openai:gpt-5-mini",
+      command:
+        "divisi eval --benchmark math500,mmlu --limit 100 --samples 3 --max-cost 20 --policy openai:gpt-6.1-terra",
       description: "Use benchmarks, with a total cost limit"
     },
     {
-      command: "divisi eval --benchmark questions.jsonl --grader math --policy single:openai:gpt-5",
+      command: "divisi eval --benchmark questions.jsonl --grader math --policy single:openai:gpt-6.1-sol",
       description: "Use your own questions"
     }
   ])

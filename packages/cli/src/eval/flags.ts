@@ -63,7 +63,7 @@ export const evalFlags = {
   baselines: Flag.String("baselines").pipe(
     Flag.withMetavar("<names>"),
     Flag.withDescription(
-      "Baselines to compare, separated by commas. Available: single, best, context:5, self-consistency:5, self-reflection:5, best-of:5, moa, random, routerdc-light, masrouter-light, smoothie-independent, smoothie-dependent. Append @<worker> to choose the worker, e.g. best-of:5@openai:gpt-5"
+      "Baselines to compare, separated by commas. Available: single, best, context:5, self-consistency:5, self-reflection:5, best-of:5, moa, random, routerdc-light, masrouter-light, smoothie-independent, smoothie-dependent. Append @<worker> to choose the worker, e.g. best-of:5@openai:gpt-6.1-sol"
     ),
     Flag.withDefault("")
   ),
@@ -156,7 +156,7 @@ export const evalFlags = {
       (value) => value >= 0 && value <= 2,
       () => "Expected a temperature from 0 to 2"
     ),
-    Flag.withMetavar("<number>"),
+    Flag.withMetavar("<value>"),
     Flag.withDescription("Temperature for every call (default: the worker's own)"),
     Flag.optional
   ),

@@ -137,7 +137,7 @@ const gradeOne = (grader: Verdict.AnswerGrader, gold: string, answer: string) =>
 
 const judge = "judge:"
 
-/** Returns a grader by name. `judge:openai:gpt-5-mini` uses that model as a judge. */
+/** Returns a grader by name. `judge:openai:gpt-6.1-terra` uses that model as a judge. */
 const graderOf = (name: string, sandbox: Sandbox.Sandbox): Effect.Effect<Verdict.AnswerGrader, Failure> => {
   if (name.startsWith(judge)) {
     return Effect.gen(function* () {

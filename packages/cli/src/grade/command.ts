@@ -34,7 +34,7 @@ export const grade = Command.make("grade", gradeFlags, (input) =>
       description: "Grade programs in a sandbox"
     },
     {
-      command: "divisi grade --grader judge:openai:gpt-5-mini --lines labelled.jsonl",
+      command: "divisi grade --grader judge:openai:gpt-6.1-terra --lines labelled.jsonl",
       description: "Use a model as a judge, and compare it with labels"
     },
     { command: "divisi grade --gold '\\frac{1}{2}' --answer 0.5", description: "Grade one answer" }

@@ -20,9 +20,9 @@ interface Vendor {
 }
 
 const vendors: ReadonlyArray<Vendor> = [
-  { vendor: "openai", keys: ["OPENAI_API_KEY"], models: ["gpt-5-mini", "gpt-5"] },
+  { vendor: "openai", keys: ["OPENAI_API_KEY"], models: ["gpt-6.1-terra", "gpt-6.1-sol"] },
   { vendor: "anthropic", keys: ["ANTHROPIC_API_KEY"], models: ["claude-sonnet-4-6"] },
-  { vendor: "google", keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY"], models: ["gemini-2.5-flash"] },
+  { vendor: "google", keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY"], models: ["gemini-3.5-flash-lite"] },
   { vendor: "deepseek", keys: ["DEEPSEEK_API_KEY"], models: ["deepseek-chat"] },
   { vendor: "openrouter", keys: ["OPENROUTER_API_KEY"], models: [] },
   { vendor: "together", keys: ["TOGETHER_API_KEY"], models: [] }

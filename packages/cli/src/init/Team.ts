@@ -34,10 +34,10 @@ interface Maker {
 const quoted = (text: string): string => JSON.stringify(text)
 
 const described: Readonly<Record<string, string>> = {
-  "gpt-5-mini": "Small and cheap: everyday questions, arithmetic, summaries",
-  "gpt-5": "Strong at most things: mathematics, science, logic, code",
+  "gpt-6.1-terra": "Small and cheap: everyday questions, arithmetic, summaries",
+  "gpt-6.1-sol": "Strong at most things: mathematics, science, logic, code",
   "claude-sonnet-4-6": "Strong at programming, writing and analysis",
-  "gemini-2.5-flash": "Fast and cheap: everyday questions, long documents, translation"
+  "gemini-3.5-flash-lite": "Fast and cheap: everyday questions, long documents, translation"
 }
 
 const called = (constructor: string) => (model: string) => {

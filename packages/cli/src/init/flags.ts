@@ -7,7 +7,7 @@ export const flags = {
   models: text(
     "models",
     "<names>",
-    "Models, planner first, e.g. openai:gpt-5-mini,ollama:qwen3:8b (default: all found). Use gym for the offline gym"
+    "Models, planner first, e.g. openai:gpt-6.1-terra,ollama:qwen3:8b (default: all found). Use gym for the offline gym"
   ),
   language: choice("language", ["typescript", "javascript"]).pipe(
     Flag.withDescription("Language of the files (default typescript)"),

@@ -46,7 +46,7 @@ const poolOf = Effect.fnUntraced(function* (input: RecordInput) {
     const [why, remedy] = Option.isNone(input.pool)
       ? ["No workers are set", "Set --pool"]
       : ["The gym's workers only answer the gym's own questions", "Choose other workers with --pool"]
-    return yield* usage(`${why}. ${remedy}, e.g. openai:gpt-5-mini,ollama:qwen3:8b, or set a pool in the config.`)
+    return yield* usage(`${why}. ${remedy}, e.g. openai:gpt-6.1-terra,ollama:qwen3:8b, or set a pool in the config.`)
   }
   const limitUsd = Option.getOrUndefined(input.maxCost)
   const resolved = RunOptions.resolvePool(config, input, limitUsd)

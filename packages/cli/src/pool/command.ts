@@ -22,7 +22,7 @@ const check = Command.make("check", checkFlags, (input) =>
   Command.withExamples([
     { command: "divisi pool check", description: "Check the workers in the config" },
     {
-      command: "divisi pool check --pool openai:gpt-5,ollama:qwen3:8b",
+      command: "divisi pool check --pool openai:gpt-6.1-sol,ollama:qwen3:8b",
       description: "Check vendor models and your own servers"
     },
     {
@@ -73,11 +73,12 @@ const record = Command.make("record", recordFlags, (input) =>
   Command.withShortDescription("Record the workers' answers to your questions"),
   Command.withExamples([
     {
-      command: "divisi pool record questions.jsonl --pool openai:gpt-5-mini,ollama:qwen3:8b --dry-run",
+      command: "divisi pool record questions.jsonl --pool openai:gpt-6.1-terra,ollama:qwen3:8b --dry-run",
       description: "Print the estimated cost"
     },
     {
-      command: "divisi pool record questions.jsonl --pool openai:gpt-5-mini,ollama:qwen3:8b --max-cost 5 --max-time 2h",
+      command:
+        "divisi pool record questions.jsonl --pool openai:gpt-6.1-terra,ollama:qwen3:8b --max-cost 5 --max-time 2h",
       description: "Record for at most 5 USD and two hours"
     }
   ])

@@ -43,13 +43,13 @@ export const recordFlags = {
   policy: text(
     "policy",
     "<names>",
-    "Policies to record as well as the single workers, e.g. moa,self-consistency:3. `divisi pool verdict` compares them too"
+    "Policies to record in addition to the individual workers, e.g. moa,self-consistency:3. `divisi pool verdict` compares them too"
   ),
   grader: text("grader", "<name>", "Grader for rows without a grader field: a name or a file (default: text)"),
   sandbox: evalFlags.sandbox,
   samples: whole("samples", 1).pipe(
     Flag.withDescription(
-      "Number of answers per worker and question (default 3). `divisi pool verdict` compares the classifier with a majority vote over them"
+      "Number of answers per worker and question, default 3. `divisi pool verdict` compares the classifier with a majority vote over these answers"
     ),
     Flag.withDefault(3)
   ),

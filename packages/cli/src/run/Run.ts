@@ -114,8 +114,8 @@ const advice = (transcript: Transcript.Transcript, config: Option.Option<string>
 const realModels = [
   "",
   "The offline gym cannot answer this question. To use real models:",
-  '  divisi run "…" --pool ollama:<model>   (on this machine; no key)',
-  '  divisi run "…" --pool openai:gpt-5     (with OPENAI_API_KEY)',
+  '  divisi run "…" --pool ollama:<model>      (on this machine; no key)',
+  '  divisi run "…" --pool openai:gpt-6.1-sol  (with OPENAI_API_KEY)',
   ""
 ].join("\n")
 

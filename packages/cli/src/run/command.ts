@@ -18,7 +18,7 @@ export const run = Command.make("run", flags, (input) =>
       "Workers can use the tools in the config and the tools of its MCP servers. If a tool call needs approval, you are",
       "asked in the terminal. Without a terminal, the run is suspended.",
       "",
-      "Exit codes: 0 answered, 1 failed, 2 usage or config, 3 limit reached, 4 declined, 5 suspended, 130 Ctrl-C, 143 SIGTERM."
+      "Exit codes: 0 answered, 1 failed, 2 usage or config, 3 limit reached, 4 refused, 5 suspended, 130 Ctrl-C, 143 SIGTERM."
     )
   ),
   Command.withExamples([
@@ -47,7 +47,7 @@ export const run = Command.make("run", flags, (input) =>
       description: "Use the tools of an MCP server"
     },
     {
-      command: 'divisi run "…" --pool openai:gpt-5,google:gemini-2.5-pro --policy openai:gpt-5-mini',
+      command: 'divisi run "…" --pool openai:gpt-6.1-sol,google:gemini-3.8-flash --policy openai:gpt-6.1-terra',
       description: "Use vendor models; API keys come from the environment"
     }
   ])

@@ -129,7 +129,7 @@ const checkWorker = Effect.fnUntraced(function* (
   if (own.includes(worker)) return
   const WorkerName = yield* Effect.promise(() => import("../vendors/WorkerName.ts"))
   if (yield* WorkerName.hasVendor(worker)) return
-  const otherwise = `Use one of ${own.join(", ")}, or a model such as openai:gpt-5.`
+  const otherwise = `Use one of ${own.join(", ")}, or a model such as openai:gpt-6.1-sol.`
   const hint = Nearest.didYouMean(Nearest.nearest(worker, own), otherwise)
   return yield* usage(`--worker: unknown worker "${worker}".${hint}`)
 })

@@ -64,7 +64,7 @@ const fork = Command.make("fork", forkFlags, (input) => Effect.flatMap(loaded, (
       description: "Repeat step 0.2 and everything that depends on it"
     },
     { command: 'divisi runs fork 4f2a --at 0.1 --answer "It is 42."', description: "Use another answer" },
-    { command: "divisi runs fork 4f2a --at 0.2 --worker openai:gpt-5", description: "Use another worker" }
+    { command: "divisi runs fork 4f2a --at 0.2 --worker openai:gpt-6.1-sol", description: "Use another worker" }
   ])
 )
 
@@ -106,7 +106,7 @@ const report = Command.make("report", reportFlags, (input) =>
   Command.withShortDescription("Write a report on the cost of runs"),
   Command.withExamples([
     {
-      command: "divisi runs report --newer-than 1h --against openai:gpt-5",
+      command: "divisi runs report --newer-than 1h --against openai:gpt-6.1-sol",
       description: "Report on the runs of the last hour"
     }
   ])

@@ -64,7 +64,7 @@ export const reportFlags = {
   against: text(
     "against",
     "<model>",
-    "Model to compare the cost with, e.g. openai:gpt-5, or any name whose price is set with --price"
+    "Model to compare the cost with, e.g. openai:gpt-6.1-sol, or any name whose price is set with --price"
   ),
   price: runFlags.price,
   alone: file("alone", "Journal in which one worker did the same work").pipe(Flag.optional),

@@ -27,7 +27,7 @@ env_key = "DIVISI_API_KEY"
 wire_api = "responses"
 stream_idle_timeout_ms = 7200000
 # To exclude a worker from every request:
-# http_headers = { "x-divisi-exclude" = "openai:gpt-5" }
+# http_headers = { "x-divisi-exclude" = "openai:gpt-6.1-sol" }
 # To receive the plan and the finished steps as separate messages, instead of a reasoning summary:
 # http_headers = { "x-divisi-notes-as" = "commentary" }
 
@@ -40,7 +40,7 @@ export ANTHROPIC_MODEL=divisi
 export ANTHROPIC_DEFAULT_HAIKU_MODEL=divisi-fast
 export CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
 # To exclude a worker from every request:
-# export ANTHROPIC_CUSTOM_HEADERS="x-divisi-exclude: openai:gpt-5"`,
+# export ANTHROPIC_CUSTOM_HEADERS="x-divisi-exclude: openai:gpt-6.1-sol"`,
   opencode: ({ url }) =>
     json({
       $schema: "https://opencode.ai/config.json",

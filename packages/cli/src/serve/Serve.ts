@@ -281,7 +281,7 @@ const welcome = (
       ? `Requests need an API key. List keys with: ${Hint.command("divisi key list", place)}`
       : `Without keys, only programs on this machine have access. Create a key with: ${Hint.command("divisi key make <name>", place)}`,
     `View runs in the browser: ${new URL("/studio/", url)}`,
-    ...(isGym ? ["To use real models: divisi serve --pool openai:gpt-5,ollama:qwen3:8b"] : []),
+    ...(isGym ? ["To use real models: divisi serve --pool openai:gpt-6.1-sol,ollama:qwen3:8b"] : []),
     "Press Ctrl-C to stop."
   ].join("\n")
 }

@@ -19,14 +19,15 @@ export const serve = Command.make("serve", flags, (input) =>
       "reloads the config. Suspended runs are stored in a file and continue after a restart, except in the gym without",
       "--journal. Requires the package @divisi/server.",
       "",
-      "Some clients store the state of suspended runs, encrypted with the secret DIVISI_SECRET. DIVISI_ACCOUNTS is the path",
-      "of the file that records the spending of API keys."
+      "Clients of the Responses and Messages APIs store the encrypted state of suspended runs and send it back. Set",
+      "DIVISI_SECRET, so that the server can read this state after a restart; without it, each start uses a new secret.",
+      "DIVISI_ACCOUNTS is the path of the file that records the spending of API keys."
     )
   ),
   Command.withExamples([
     { command: "divisi serve", description: "Serve the offline gym on port 8080" },
     {
-      command: "divisi serve --pool openai:gpt-5,ollama:qwen3:8b --port 9000",
+      command: "divisi serve --pool openai:gpt-6.1-sol,ollama:qwen3:8b --port 9000",
       description: "Serve vendor models; API keys come from the environment"
     },
     {

@@ -43,7 +43,7 @@ export const flags = {
   fast: text(
     "fast",
     "<worker|policy>",
-    "Worker or policy for the model divisi-fast, e.g. ollama:qwen3:8b or router:half. Default: the cheapest language model in the pool"
+    "Worker or policy behind divisi-fast, the model for small requests such as titles, e.g. ollama:qwen3:8b or router:half. Default: the cheapest language model in the pool"
   ),
   printConfig: choice("print-config", clients).pipe(
     Flag.withDescription("Print a client's configuration for this --host and --port, and exit"),

@@ -61,7 +61,7 @@ const problemOf = ({ message, reason }: WorkerPool.WorkerPoolError): string => {
   if (reason._tag !== "UnknownId") return `--pool: ${clause(message)}`
   const meant = KnownModels.fullName(reason.id) ?? Nearest.nearest(reason.id, reason.known)
   return meant === undefined
-    ? `--pool: ${clause(message)} Vendor models have the form vendor:model, such as openai:gpt-5.`
+    ? `--pool: ${clause(message)} Vendor models have the form vendor:model, such as openai:gpt-6.1-sol.`
     : `--pool: unknown worker "${reason.id}".${Nearest.didYouMean(meant)}`
 }
 
@@ -182,7 +182,7 @@ const defaultPolicy = Effect.fnUntraced(function* (
   const policy = DefaultPolicy.of(pool, { learned, described })
   if (policy.reason !== undefined) return policy
   return yield* usage(
-    "No policy is set, and no worker of the pool is a language model or has a description. Set --policy, e.g. --policy openai:gpt-5-mini or --policy single:<id>, or describe the workers."
+    "No policy is set, and no worker of the pool is a language model or has a description. Set --policy, e.g. --policy openai:gpt-6.1-terra or --policy single:<id>, or describe the workers."
   )
 })
 

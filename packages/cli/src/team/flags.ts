@@ -9,7 +9,7 @@ export const conductorFlags = {
   pool: text(
     "pool",
     "<ids>",
-    "Workers in the team, e.g. openai:gpt-5,ollama:qwen3:8b. To exclude workers, prefix their ids with -, e.g. -a,-b"
+    "Workers in the team, e.g. openai:gpt-6.1-sol,ollama:qwen3:8b. To exclude workers, prefix their ids with -, e.g. -a,-b"
   ),
   price: Flag.String("price").pipe(
     Flag.filterMap(
@@ -60,7 +60,7 @@ export const teamFlags = {
   policy: text(
     "policy",
     "<name>",
-    "Policy that plans the run, e.g. lexical, single:<id> or openai:gpt-5-mini. Default: the strongest model of the pool plans, or answers the question itself if it is easy; after `divisi learn`, router. With the built-in demo workers (the gym), the default is lexical. Chat models as planners: openai:gpt-5-mini, or model:<id> for a model in the pool. Other planners: lexical (matches workers' descriptions), conductor (a trained model that reads descriptions), tiny (a small model for the gym's workers), ./<file>.ts (your own). One worker per question: router (the strongest, or the best by your ratings), router:half (the best for at most half the cost), router:within-2 (the cheapest within 2 points of the best), learned (only by your ratings), head and head:<file> (a trained classifier), single:<id>, best-single (the gym's best), random. Several answers: best-of:<n> (a judge chooses), self-consistency:<n> (the most frequent one), self-reflection:<n> (the worker reviews its own), moa (one worker combines the answers of all), checked:<first>+<then>+<check> (the second worker only if the check fails; check: schema:<file>, command:<command>, grader, or a judge worker), agreed:<a>+<b>+<otherwise> (the third worker only if the first two disagree)"
+    "Policy that plans the run, e.g. lexical, single:<id> or openai:gpt-6.1-terra. Default: the strongest model of the pool plans, or answers the question itself if it is easy; after `divisi learn`, router. With the built-in demo workers (the gym), the default is lexical. Chat models as planners: openai:gpt-6.1-terra, or model:<id> for a model in the pool. Other planners: lexical (matches workers' descriptions), conductor (a trained model that reads descriptions), tiny (a small model for the gym's workers), ./<file>.ts (your own). One worker per question: router (the strongest, or the best by your ratings), router:half (the best for at most half the cost), router:within-2 (the cheapest within 2 points of the best), learned (only by your ratings), head and head:<file> (a trained classifier), single:<id>, best-single (the gym's best), random. Several answers: best-of:<n> (a judge chooses), self-consistency:<n> (the most frequent one), self-reflection:<n> (the worker reviews its own), moa (one worker combines the answers of all), checked:<first>+<then>+<check> (the second worker only if the check fails; check: schema:<file>, command:<command>, grader, or a judge worker), agreed:<a>+<b>+<otherwise> (the third worker only if the first two disagree)"
   ),
   maxSteps,
   tool: named(
@@ -81,7 +81,7 @@ export const teamFlags = {
   check: Flag.String("check").pipe(
     Flag.withMetavar("<name=check>"),
     Flag.withDescription(
-      "Define a check that plans can apply to answers, e.g. tests=command:<command> or form=schema:<file>. <name>=grader compares with the reference answer (only in the gym and in evaluations), <name>=<id> uses a worker as a judge. If exactly one check is defined, --policy router applies it to each answer, and calls another worker if the answer fails. Repeatable"
+      "Define a check for answers, e.g. tests=command:<command> or form=schema:<file>. Plans can apply it. <name>=grader compares with the reference answer (only in the gym and in evaluations), <name>=<id> uses a worker as a judge. If exactly one check is defined, --policy router applies it to each answer, and calls another worker if the answer fails. Repeatable"
     ),
     Flag.atLeast(0)
   ),

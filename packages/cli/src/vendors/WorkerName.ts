@@ -45,7 +45,7 @@ export const hasVendor = (name: string): Effect.Effect<boolean> => {
 const problemOf = (name: string, environment: Environment): string | undefined => {
   const reference = Vendor.parse(name)
   if (reference === undefined) {
-    return `"${name}" is not a model name. Use vendor:model, such as ${KnownModels.fullName(name) ?? "openai:gpt-5"}.`
+    return `"${name}" is not a model name. Use vendor:model, such as ${KnownModels.fullName(name) ?? "openai:gpt-6.1-sol"}.`
   }
   if (paperSetting(name) !== undefined) return undefined
   if (reference.vendor === paper) return `Unknown pool "${name}". Use paper:controlled or paper:unconstrained.`

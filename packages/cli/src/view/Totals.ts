@@ -35,7 +35,8 @@ const misreported = (run: Transcript.Transcript): ReadonlyArray<string> => {
 }
 
 /**
- * Formats the number of failed or reassigned steps, with reasons: `1 step failed (openai:gpt-5: credentials refused)`.
+ * Formats the number of failed or reassigned steps, with reasons: `1 step failed (openai:gpt-6.1-sol: credentials
+ * refused)`.
  */
 export const failed = (run: Transcript.Transcript): ReadonlyArray<string> => {
   const summary = StepFailure.summaryOf(StepFailure.failuresOf(run))

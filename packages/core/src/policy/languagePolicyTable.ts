@@ -19,7 +19,7 @@ export const promptTable = {
 
 export const languagePolicyTable = Options.table(
   {
-    model: Options.madeBy('a worker, such as openai("gpt-5") or worker({ id, answer })', "generate"),
+    model: Options.madeBy('a worker, such as openai("gpt-6.1-sol") or worker({ id, answer })', "generate"),
     name: Options.name,
     prompt: promptTable,
     maxOutputTokens: Options.whole(1),

@@ -22,7 +22,7 @@ const strangerOf = (value: unknown): string | undefined => {
   const { generate, id } = isObject(value) ? (value as Partial<Worker>) : {}
   if (typeof generate === "function" && typeof id === "string") return undefined
   const kind = Options.kindOf(value)
-  if (typeof value === "string") return `${kind}; create a worker from it, for example with openai("gpt-5")`
+  if (typeof value === "string") return `${kind}; create a worker from it, for example with openai("gpt-6.1-sol")`
   const isAnswer = typeof value === "function" || (isObject(value) && "answer" in value)
   return isAnswer ? `${kind}; create a worker from it with worker({ id, answer })` : kind
 }

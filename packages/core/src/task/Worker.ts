@@ -207,7 +207,7 @@ export const limitsShape: Options.ShapeOf<Limits> = { contextTokens: Options.lim
 
 /** A model, or any other solver, that answers subtasks. */
 export interface Worker {
-  /** Unique within a pool, e.g. `openai:gpt-5`. */
+  /** Unique within a pool, e.g. `openai:gpt-6.1-sol`. */
   readonly id: string
   /** One-sentence description of the worker's strengths. Shown to a policy only if its prompt includes descriptions. */
   readonly description?: string | undefined

@@ -5,8 +5,8 @@
  * same way. Some are trained first, on samples from tasks outside the evaluation.
  *
  * A list of baselines has entries of the form `name[:number][@worker]`, separated by commas, e.g.
- * `single,self-consistency:5,best-of:3@openai:gpt-5`. If a baseline needs a worker and the list does not specify one,
- * it uses the best worker of the recorded samples, or the pool's first worker if there are no samples.
+ * `single,self-consistency:5,best-of:3@openai:gpt-6.1-sol`. If a baseline needs a worker and the list does not specify
+ * one, it uses the best worker of the recorded samples, or the pool's first worker if there are no samples.
  */
 import { Baselines, Embedder, Nearest, Options as Tables } from "@divisi/core"
 import type * as Policy from "@divisi/core/Policy"

@@ -1,6 +1,6 @@
 /**
- * Texts by name in a SQLite file: its schema, and the statements that read and write it. Each is one transaction, so a
- * killed process leaves either a complete text or no text.
+ * Named text values in a SQLite file: its schema, and the statements that read and write it. Each is one transaction,
+ * so a killed process leaves either a complete text or no text.
  */
 import { createHash } from "node:crypto"
 import type { DatabaseSync } from "node:sqlite"
@@ -36,7 +36,7 @@ const prepare = (database: DatabaseSync): void => {
 /** The mark of such a file, and its preparation. */
 export const kind: Kind = { applicationId, schemaVersion, prepare }
 
-/** The texts of one open file. Its functions throw SQLite's errors. */
+/** The values in one open file. Its functions throw SQLite's errors. */
 export interface RecordTable {
   /** `"damaged"` if a text does not match its checksum. */
   readonly get: (name: string, now: number) => { readonly text: string } | "damaged" | undefined
@@ -47,7 +47,7 @@ export interface RecordTable {
 /** The size of a row without its text. */
 const rowBytes = 200
 
-/** The number of written texts between two checks of the limit. */
+/** The number of written values between two checks of the limit. */
 const countedEvery = 64
 
 const sumOf = (name: string, text: string): Buffer =>

@@ -33,7 +33,8 @@ export const version = 1
 
 /**
  * The possible roles of a turn. A `thinker` advises, a `worker` answers, a `verifier` accepts or rejects the answer,
- * and `stop` accepts the answer without a verifier. `stop` is not in the paper; it allows runs with a single call.
+ * and `stop` accepts the answer without a verifier. `stop` is not in the paper (TRINITY, arXiv 2512.04695); it allows
+ * runs with a single call.
  */
 export const roles = ["thinker", "worker", "verifier", "stop"] as const
 
@@ -101,7 +102,7 @@ const File = Schema.Struct({
 /** How a head was trained. */
 export type Training = typeof Training.Type
 
-/** A learned head. */
+/** A trained linear layer on the embedding of a question, which chooses the next worker and its role. */
 export interface Head {
   readonly embedder: string
   /** Ids of the workers that the head can choose. */
@@ -224,8 +225,8 @@ const firstRoles: Readonly<Record<Role, readonly [number, number]>> = {
  *
  * The penalty is the strongest one whose choices, on a held-out fifth of the questions, are within one standard error
  * of the best. If no penalty beats the workers' means, or too few questions were answered by more than one worker, the
- * head always calls the best worker. The initial roles describe one worker whose answer is accepted; other uses of the
- * roles are learned on whole runs (`Evolution`). Teams (`policy:<name>`) are ignored. Equal examples produce equal
+ * head always calls the best worker. Initially, the head calls one worker and accepts its answer; other uses of the
+ * roles are learned from whole runs (`Evolution`). Teams (`policy:<name>`) are ignored. Equal examples produce equal
  * heads.
  */
 export const fit = (examples: ReadonlyArray<Example>, options: FitOptions = {}): Result.Result<Head, HeadError> => {

@@ -59,8 +59,8 @@ const least = (limits: ReadonlyArray<number | undefined>): number | undefined =>
 }
 
 /**
- * Splits a model name from the worker exclusions after it: `divisi:-openai:gpt-5,-ollama:qwen3` is `divisi` without
- * these two workers.
+ * Splits a model name from the worker exclusions after it: `divisi:-openai:gpt-6.1-sol,-ollama:qwen3` is `divisi`
+ * without these two workers.
  */
 export const ofModel = (model: string): readonly [model: string, exclude: ReadonlyArray<string>] => {
   const at = model.indexOf(":-")

@@ -83,6 +83,6 @@ export const readOffer = async (signal: AbortSignal): Promise<Offer> => {
   return { models: data.map(({ id }) => id), policies: divisi?.policies ?? [], tools: divisi?.tools ?? [] }
 }
 
-/** Returns the worker behind a model name: `openai:gpt-5` for `worker/openai:gpt-5`. */
+/** Returns the worker behind a model name: `openai:gpt-6.1-sol` for `worker/openai:gpt-6.1-sol`. */
 export const workersIn = ({ models }: Offer): ReadonlyArray<string> =>
   models.flatMap((name) => (name.startsWith("worker/") ? [name.slice("worker/".length)] : []))
