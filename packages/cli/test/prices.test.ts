@@ -38,11 +38,45 @@ describe("what --price says", () => {
 })
 
 describe("what is known of models by their names", () => {
-  it("gives a model that is named without its vendor the name that it has", () => {
-    assert.deepStrictEqual(
-      ["gpt-5", "claude-opus-4-1", "gemini-2.5-pro", "qwen3:8b", "soup"].map(KnownModels.fullName),
-      ["openai:gpt-5", "anthropic:claude-opus-4-1", "google:gemini-2.5-pro", "ollama:qwen3:8b", undefined]
-    )
+  it.each([
+    ["gpt-5", "openai:gpt-5"],
+    ["claude-opus-4-1", "anthropic:claude-opus-4-1"],
+    ["gemini-2.5-pro", "google:gemini-2.5-pro"],
+    ["qwen3:8b", "ollama:qwen3:8b"],
+    ["llama3:8b", "ollama:llama3:8b"],
+    ["soup", undefined],
+    // Other separators and spellings of vendors.
+    ["openai/gpt-5", "openai:gpt-5"],
+    ["openai.gpt-5", "openai:gpt-5"],
+    ["OpenAI:gpt-5", "openai:gpt-5"],
+    ["OpenAI : gpt-5", "openai:gpt-5"],
+    ["openai/my-own-model", "openai:my-own-model"],
+    ["opnai:gpt-5", "openai:gpt-5"],
+    ["opnai/gpt-5", "openai:gpt-5"],
+    ["ollama/llama3", "ollama:llama3"],
+    ["ollama/llama3:8b", "ollama:llama3:8b"],
+    ["ollama_chat/llama3", "ollama:llama3"],
+    ["lm_studio/mine", "lm-studio:mine"],
+    ["llama.cpp/mine.gguf", "llamacpp:mine.gguf"],
+    ["llama-sever:mine", "llama-server:mine"],
+    ["gemini/gemini-2.5-pro", "google:gemini-2.5-pro"],
+    ["google_genai:gemini-2.5-pro", "google:gemini-2.5-pro"],
+    ["models/gemini-2.5-pro", "google:gemini-2.5-pro"],
+    ["together_ai/mine", "together:mine"],
+    ["deepseek/deepseek-chat", "deepseek:deepseek-chat"],
+    // Hosts of several vendors' models.
+    ["openrouter/anthropic/claude-sonnet-4.5", "openrouter:anthropic/claude-sonnet-4.5"],
+    ["openrouter/deepseek/deepseek-r1:free", "openrouter:deepseek/deepseek-r1:free"],
+    ["openai/gpt-oss-120b", "openrouter:openai/gpt-oss-120b"],
+    ["meta-llama/llama-3.3-70b-instruct", "openrouter:meta-llama/llama-3.3-70b-instruct"],
+    ["hf.co/bartowski/Qwen3-8B-GGUF:Q4_K_M", "ollama:hf.co/bartowski/Qwen3-8B-GGUF:Q4_K_M"],
+    ["azure/gpt-5", "openai:gpt-5"],
+    ["anthropic.claude-opus-4-1-20250805-v1:0", "anthropic:claude-opus-4-1-20250805"],
+    ["bedrock/us.anthropic.claude-opus-4-1-20250805-v1:0", "anthropic:claude-opus-4-1-20250805"],
+    ["home/mine", undefined],
+    ["home:mine", undefined]
+  ])("suggests the model that %s refers to", (name, expected) => {
+    assert.strictEqual(KnownModels.fullName(name), expected)
   })
 
   it("describes models of vendors, and open ones wherever they are", () => {
@@ -106,6 +140,14 @@ describe.concurrent("a wrong name", () => {
     [["--policy", "bestof:3"], 'Unknown policy "bestof:3". Did you mean best-of:3?'],
     [["--policy", "lexicl:2"], 'Unknown policy "lexicl:2". Did you mean lexical?'],
     [["--policy", "gpt-5-mini"], 'Unknown policy "gpt-5-mini". Did you mean openai:gpt-5-mini?'],
+    [["--pool", "openai/gpt-5"], '--pool: unknown worker "openai/gpt-5". Did you mean openai:gpt-5?'],
+    [["--policy", "openai/gpt-5"], 'Unknown policy "openai/gpt-5". Did you mean openai:gpt-5?'],
+    [["--policy", "openai: gpt-5"], '"openai: gpt-5" is not a model name. Did you mean openai:gpt-5?'],
+    [["--pool", "openai:gpt-5 ollama:llama3"], "Did you mean openai:gpt-5,ollama:llama3?"],
+    [
+      ["--pool", "ollama/llama3:8b"],
+      'Unknown vendor "ollama/llama3" in "ollama/llama3:8b". Did you mean ollama:llama3:8b?'
+    ],
     [["--pool", "opnai:gpt-5"], "Did you mean openai:gpt-5?"]
   ] as const) {
     it(`is reported with a suggestion: ${args.join(" ")}`, async () => {

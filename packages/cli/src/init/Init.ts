@@ -64,10 +64,7 @@ const namedModels = (names: string): Effect.Effect<ReadonlyArray<Team.Model>, Fa
   return Effect.forEach(names.split(","), (name) => {
     const text = name.trim()
     const vendors = Team.vendors.join(", ")
-    const { model, vendor } = Vendor.parse(text) ?? {}
-    const meant = vendor === undefined ? KnownModels.fullName(text) : Nearest.nearest(vendor, Team.vendors)
-    const named = vendor === undefined ? meant : `${meant}:${model}`
-    const hint = Nearest.didYouMean(meant && named)
+    const hint = Nearest.didYouMean(KnownModels.fullName(text))
     return Effect.filterOrFail(namedModel(text), Predicate.isNotUndefined, () =>
       usage(
         text === gym

@@ -130,7 +130,8 @@ const checkWorker = Effect.fnUntraced(function* (
   const WorkerName = yield* Effect.promise(() => import("../vendors/WorkerName.ts"))
   if (yield* WorkerName.hasVendor(worker)) return
   const otherwise = `Use one of ${own.join(", ")}, or a model such as openai:gpt-6.1-sol.`
-  const hint = Nearest.didYouMean(Nearest.nearest(worker, own), otherwise)
+  const KnownModels = yield* Effect.promise(() => import("../vendors/KnownModels.ts"))
+  const hint = Nearest.didYouMean(Nearest.nearest(worker, own) ?? KnownModels.fullName(worker), otherwise)
   return yield* usage(`--worker: unknown worker "${worker}".${hint}`)
 })
 

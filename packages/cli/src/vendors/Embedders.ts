@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { clause, type Failure, usage } from "../invocation/Failure.ts"
 import * as OptionalPackage from "../invocation/OptionalPackage.ts"
+import * as KnownModels from "./KnownModels.ts"
 import { vendors } from "./Vendors.ts"
 
 const withEmbeddings = vendors.filter(({ embed }) => embed !== undefined).map(({ name }) => name)
@@ -43,7 +44,7 @@ export const named = (
     const reference = Vendor.parse(name)
     if (reference === undefined) {
       return yield* usage(
-        `${by}: "${name}" is not a model name. Use vendor:model, such as openai:text-embedding-3-small.`
+        `${by}: "${name}" is not a model name. Use vendor:model, such as ${KnownModels.fullName(name) ?? "openai:text-embedding-3-small"}.`
       )
     }
     if (isOffline && reference.vendor !== "llamacpp") {
@@ -51,7 +52,9 @@ export const named = (
     }
     const environment = yield* Vendor.environment(vendors, [reference.vendor])
     const problem = Vendor.problemOf(vendors, reference, environment)
-    if (problem !== undefined) return yield* usage(`${by}: ${clause(Vendor.explain(vendors, name, problem))}`)
+    if (problem !== undefined) {
+      return yield* usage(`${by}: ${clause(Vendor.explain(vendors, name, problem, KnownModels.fullName(name)))}`)
+    }
     const vendor = Vendor.find(vendors, reference.vendor, environment)!
     if (vendor.embed === undefined) {
       return yield* usage(`${by}: ${vendor.name} has no embedding models. Use ${withEmbeddings.join(", ")}.`)

@@ -3,6 +3,10 @@
  * model name without its vendor can be resolved. The descriptions are general expectations; `--profiles` provides
  * measured strengths.
  */
+import { Nearest } from "@divisi/core"
+import { vendors } from "./Vendors.ts"
+
+const vendorNames = vendors.map(({ name }) => name)
 
 interface Family {
   /** The vendor that serves the model under this name. Not set if several vendors do. */
@@ -96,8 +100,67 @@ export const describe = (vendor: string, model: string): string | undefined =>
       family.models.test(bareName(model))
   )?.description
 
-/** Returns the name with the vendor that serves the model under this name, or with Ollama if several vendors do. */
-export const fullName = (model: string): string | undefined => {
-  const family = families.find(({ models }) => models.test(bareName(model)))
-  return family === undefined ? undefined : `${family.vendor ?? "ollama"}:${model}`
+/** Names of other programs for a vendor, without separators. */
+const aliases: Readonly<Record<string, string>> = {
+  gemini: "google",
+  googleai: "google",
+  googlegenai: "google",
+  claude: "anthropic",
+  togetherai: "together",
+  ollamachat: "ollama",
+  hostedvllm: "vllm"
+}
+
+const bareVendor = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, "")
+
+/** Returns the vendor with a name, regardless of case and separators. */
+const vendorNamed = (text: string): string | undefined => {
+  const bare = bareVendor(text)
+  return vendorNames.find((name) => bareVendor(name) === bare) ?? aliases[bare]
+}
+
+const familyOf = (model: string): Family | undefined => families.find(({ models }) => models.test(bareName(model)))
+
+/**
+ * Returns the name of a model that starts with its vendor, with any separator: `openai/gpt-5`, `OpenAI: gpt-5`,
+ * `anthropic.claude-opus-4-1`.
+ */
+const withVendor = (text: string): string | undefined => {
+  for (const { index } of text.matchAll(/[:/.]/g)) {
+    const vendor = vendorNamed(text.slice(0, index))
+    const model = text.slice(index + 1).trim()
+    if (vendor === undefined || model === "") continue
+    const family = familyOf(model)
+    const isOpen = family !== undefined && family.vendor === undefined
+    // Hosts name open models by their makers, e.g. `openai/gpt-oss-120b`.
+    return isOpen && text[index] === "/" && families.some((own) => own.vendor === vendor)
+      ? `openrouter:${text}`
+      : `${vendor}:${model}`
+  }
+  return undefined
+}
+
+/**
+ * Returns the model that a wrong name probably refers to, e.g. `openai:gpt-5` for `gpt-5`, `openai/gpt-5` and
+ * `opnai:gpt-5`. A model without a vendor gets the vendor that serves it under this name, or Ollama if several vendors
+ * do. Returns `undefined` if neither the vendor nor the model is known.
+ */
+export const fullName = (name: string): string | undefined => {
+  // Amazon Bedrock adds a region before the vendor, and a version after the model.
+  const text = name.replace(/^(?:us|eu|apac|global)\.(?=anthropic\.)/, "").replace(/(?<=claude.*)-v\d+:\d+$/, "")
+  const named = withVendor(text)
+  if (named !== undefined) return named
+  const cut = text.search(/[:/]/)
+  const isPath = text[cut] === "/"
+  const before = cut === -1 ? text : text.slice(0, cut)
+  const family = familyOf(isPath ? text : before)
+  // Makers of open models (`qwen/qwen3-8b`) or hosts (`hf.co/…`).
+  if (isPath && family !== undefined && family.vendor === undefined) {
+    return `${before.includes(".") ? "ollama" : "openrouter"}:${text}`
+  }
+  // A digit: a model with its size (`llama3:8b`).
+  const vendor = cut === -1 || /\d/.test(before) ? undefined : Nearest.nearest(before, vendorNames)
+  if (vendor !== undefined) return `${vendor}:${text.slice(cut + 1)}`
+  if (isPath) return fullName(text.slice(cut + 1))
+  return family && `${family.vendor ?? "ollama"}:${text}`
 }

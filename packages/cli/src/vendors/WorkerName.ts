@@ -29,8 +29,6 @@ const makePaperPool = (
     catch: (error) => usage(OptionalPackage.explain(error))
   })
 
-const vendorNames = vendors.map(({ name }) => name)
-
 /** Whether a name starts with a vendor, or with a server whose base URL is set. */
 export const hasVendor = (name: string): Effect.Effect<boolean> => {
   const vendor = Vendor.parse(name)?.vendor
@@ -41,9 +39,15 @@ export const hasVendor = (name: string): Effect.Effect<boolean> => {
   )
 }
 
+/** Returns a name without spaces at its colon, and with commas between several names. */
+const withoutSpaces = (name: string): string =>
+  name.replaceAll(/\s*:\s+|\s+:\s*/g, ":").replaceAll(/\s+(?=[\w-]+:\S)/g, ",")
+
 /** Returns the reason why a name is invalid, or `undefined` if it is valid. */
 const problemOf = (name: string, environment: Environment): string | undefined => {
   const reference = Vendor.parse(name)
+  const spaced = withoutSpaces(name)
+  if (spaced !== name) return `"${name}" is not a model name.${Nearest.didYouMean(spaced)}`
   if (reference === undefined) {
     return `"${name}" is not a model name. Use vendor:model, such as ${KnownModels.fullName(name) ?? "openai:gpt-6.1-sol"}.`
   }
@@ -51,8 +55,7 @@ const problemOf = (name: string, environment: Environment): string | undefined =
   if (reference.vendor === paper) return `Unknown pool "${name}". Use paper:controlled or paper:unconstrained.`
   const problem = Vendor.problemOf(vendors, reference, environment)
   if (problem === undefined) return undefined
-  const meant = problem.type === "vendor" ? Nearest.nearest(problem.vendor, vendorNames) : undefined
-  return Vendor.explain(vendors, name, problem, meant && `${meant}:${reference.model}`)
+  return Vendor.explain(vendors, name, problem, KnownModels.fullName(name))
 }
 
 /** Name of the pool of small local models on the command line. */
