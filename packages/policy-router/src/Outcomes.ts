@@ -20,6 +20,7 @@ import { pointOf, textOf } from "./vectors.ts"
 /** A question with the scores of the workers that answered it. */
 export interface GradedQuestion {
   readonly id: string
+  /** Label shared by similar questions, such as a benchmark or a subject. The router learns what works for each kind. */
   readonly kind?: string | undefined
   readonly text?: string | undefined
   /** The embedding of the question, if it was recorded with the outcome. */

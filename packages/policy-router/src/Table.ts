@@ -90,7 +90,7 @@ const Table = Schema.Struct({
 /** A worker's results on a set of questions. */
 export type Standing = typeof Standing.Type
 /** The worker chosen for each {@link Dial}. */
-/** Learned data about one kind of question. */
+/** Learned data about one kind of question: the questions with the same label. */
 export type Kind = typeof Kind.Type
 /** The learned state of a router. */
 export type Table = typeof Table.Type
