@@ -33,9 +33,9 @@ const table = ProviderOptions.table(googleShape)
  * ```ts
  * import { google } from "@divisi/providers-google"
  *
- * const worker = google("gemini-3.8-flash", { apiKey: "AIza…", reasoning: { type: "effort", effort: "low" } })
- * worker.id // => "google:gemini-3.8-flash"
- * worker.pricing?.outputPerMillion // => 10
+ * const worker = google("gemini-3.5-flash", { apiKey: "AIza…", reasoning: { type: "effort", effort: "low" } })
+ * worker.id // => "google:gemini-3.5-flash"
+ * worker.pricing?.outputPerMillion // => 9
  * ```
  */
 export const google = (model: string, options: GoogleOptions = {}): Worker => {

@@ -43,7 +43,7 @@ const table = ProviderOptions.table({ ...openAiShape, reasoningSummary: Options.
  * const reasoning = { type: "effort", effort: "low" } as const
  * const worker = openai("gpt-6.1-terra", { apiKey: "sk-…", maxOutputTokens: 4096, reasoning })
  * worker.id // => "openai:gpt-6.1-terra"
- * worker.pricing?.inputPerMillion // => 0.25
+ * worker.pricing?.inputPerMillion // => 1
  * ```
  */
 export const openai = (model: string, options: ResponsesOptions = {}): Worker => {
