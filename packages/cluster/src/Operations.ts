@@ -18,8 +18,15 @@ export interface Server {
   readonly seenMillis: number
 }
 
+/**
+ * Time since the last heartbeat after which a server is not listed, in milliseconds. Effect's cluster deletes the row of a
+ * server that has died only when another server stops.
+ */
+const goneMillis = 60_000
+
 /** The status of a database and the processes that share it. */
 export interface Status {
+  /** Servers that sent a heartbeat within the last 60 seconds, by the clock of the database. */
   readonly servers: ReadonlyArray<Server>
   /** Processes that own runs in progress, with their number of runs, and their address if they are cluster servers. */
   readonly owners: ReadonlyArray<{
@@ -81,7 +88,7 @@ export const status = ({ run, schema }: Postgres, versionGroup?: string): Effect
       }
       const rows = yield* query(
         `SELECT runner::text, healthy, extract(epoch FROM now()::timestamp - last_heartbeat)::double precision * 1000
-        FROM ${schema}.${name} ORDER BY address`
+        FROM ${schema}.${name} WHERE last_heartbeat > now()::timestamp - interval '${goneMillis} milliseconds' ORDER BY address`
       )
       for (const [runner, healthy, seen] of rows) {
         const { host, port } = JSON.parse(String(runner)).address as { readonly host: string; readonly port: number }

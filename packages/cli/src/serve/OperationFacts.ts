@@ -66,6 +66,14 @@ export const machinesOf = ({ modules, postgres }: Database["cluster"]) =>
       ),
       ...owners
         .filter(({ address }) => !known.has(address))
-        .map(({ process, runs }): Operations.Machine => ({ name: process, state: "healthy", runs, seen_millis: null }))
+        .map(
+          ({ address, process, runs }): Operations.Machine => ({
+            name: process,
+            // A server that is not listed has died, and no other server has taken its runs over yet.
+            state: address === undefined ? "healthy" : "unreachable",
+            runs,
+            seen_millis: null
+          })
+        )
     ]
   })
