@@ -32,6 +32,10 @@ const rows: ReadonlyArray<readonly [command: string, message: string | RegExp]> 
   ["runs show --ids x", /^divisi: Unknown flag --ids\./],
   ["run 2+2 --timeout 5x", "Expected a duration such as 500ms, 30s, 2m or 1h."],
   ["run 2+2 --timeout -1s", /^divisi: Missing value for flag --timeout\. [^\n]*\nUsage: /],
+  [
+    "run 2+2 --pool openai:gpt-6.1-sol, ollama:qwen3:8b",
+    'Invalid value for flag --pool: "openai:gpt-6.1-sol,". Expected names separated by commas, without spaces and without a comma at the end.'
+  ],
   ["run 2+2 --polcy x", /^divisi: Unknown flag --polcy\. Did you mean --policy\?\nUsage: /],
   ["run 2+2 --json --quiet", "Use either --json or --quiet."],
   ["run --file missing.txt", "Cannot read the question from missing.txt: the file does not exist."],

@@ -11,6 +11,21 @@ export const paragraphs = (...lines: ReadonlyArray<string>): string => lines.joi
 export const text = (name: string, metavar: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.optional)
 
+/**
+ * Creates an optional flag for a comma-separated list of names. A list ending with a comma is refused: after a space,
+ * the remaining names would become arguments, e.g. part of the question.
+ */
+export const names = (name: string, metavar: string, description: string) =>
+  Flag.String(name).pipe(
+    Flag.filter(
+      (text) => !/,\s*$/.test(text),
+      () => "Expected names separated by commas, without spaces and without a comma at the end"
+    ),
+    Flag.withMetavar(metavar),
+    Flag.withDescription(description),
+    Flag.optional
+  )
+
 /** `--journal`: the file of stored runs. */
 export const journal = text(
   "journal",

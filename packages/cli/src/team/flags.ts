@@ -1,12 +1,12 @@
 /** Flags that select the team: pool, prices, tools and policy. Each command lists the flags used most often first. */
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
-import { choice, config, duration, large, seed, text, toggle, whole } from "../invocation/flags.ts"
+import { choice, config, duration, large, names, seed, text, toggle, whole } from "../invocation/flags.ts"
 import * as Prices from "../vendors/Prices.ts"
 
 /** Flags that select the workers. Also used by `divisi gym solve`. */
 export const conductorFlags = {
-  pool: text(
+  pool: names(
     "pool",
     "<ids>",
     "Workers in the team, e.g. openai:gpt-6.1-sol,ollama:qwen3:8b. To exclude workers, prefix their ids with -, e.g. -a,-b"
@@ -50,8 +50,6 @@ export const profiles = text(
   "Folder of evaluation results or transcripts, for policies that compare workers by results, e.g. lexical+profiles. Any policy with the suffix +profiles sees these results instead of the workers' descriptions"
 )
 
-const named = (name: string, description: string) => text(name, "<names>", description)
-
 const { config: ownConfig, maxSteps, pool, ...moreConductorFlags } = conductorFlags
 
 /** The most used flags of commands that run a team. */
@@ -63,8 +61,9 @@ export const teamFlags = {
     "Policy that plans the run, e.g. lexical, single:<id> or openai:gpt-6.1-terra. Default: the strongest model of the pool plans, or answers the question itself if it is easy; after `divisi learn`, router. With the built-in demo workers (the gym), the default is lexical. Chat models as planners: openai:gpt-6.1-terra, or model:<id> for a model in the pool. Other planners: lexical (matches workers' descriptions), conductor (a trained model that reads descriptions), tiny (a small model for the gym's workers), ./<file>.ts (your own). One worker per question: router (the strongest, or the best by your ratings), router:half (the best for at most half the cost), router:within-2 (the cheapest within 2 points of the best), learned (only by your ratings), head and head:<file> (a trained classifier), single:<id>, best-single (the gym's best), random. Several answers: best-of:<n> (a judge chooses), self-consistency:<n> (the most frequent one), self-reflection:<n> (the worker reviews its own), moa (one worker combines the answers of all), checked:<first>+<then>+<check> (the second worker only if the check fails; check: schema:<file>, command:<command>, grader, or a judge worker), agreed:<a>+<b>+<otherwise> (the third worker only if the first two disagree)"
   ),
   maxSteps,
-  tool: named(
+  tool: names(
     "tool",
+    "<names>",
     "Tools to use, from the config and MCP servers (default: all). A server's name selects all of its tools"
   ),
   mcp: Flag.String("mcp").pipe(
@@ -112,5 +111,5 @@ export const moreTeamFlags = {
     Flag.withDescription('Steps that may use tools (default last-step). With "policy", the plan selects them'),
     Flag.optional
   ),
-  approve: named("approve", 'Tools that run without approval, by tool or server name; "all" for every tool')
+  approve: names("approve", "<names>", 'Tools that run without approval, by tool or server name; "all" for every tool')
 }
