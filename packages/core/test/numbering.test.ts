@@ -65,7 +65,7 @@ describe("numbering", () => {
           numbers.call(asked(text), ({ digest }) =>
             Effect.andThen(
               Effect.yieldNow,
-              Effect.sync(() => digests.push(digest!))
+              Effect.sync(() => digests.push(digest()!))
             )
           ),
         { concurrency: "unbounded", discard: true }

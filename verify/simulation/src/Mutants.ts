@@ -50,7 +50,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   "calls-by-order": {
     test: concurrentTest,
     file: "core/src/loop/numbering.ts",
-    edits: [{ from: "const found = unused.find(digest!, isRecorded)", to: "const found = undefined" }]
+    edits: [{ from: "const found = unused.find(digest, isRecorded)", to: "const found = undefined" }]
   },
   "transcript-by-order": {
     test: concurrentTest,

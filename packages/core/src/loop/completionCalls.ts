@@ -63,7 +63,7 @@ export const completionCalls = (
           const told = { type: "completion-finished", round, attempt, completion, error, cached, origin } as const
           // The vendor needs its data back if the conversation continues with tool results.
           const echo = toolCalls === undefined ? undefined : said.echo
-          emit?.({ ...defined({ ...told, toolCalls, finishReason: ending, echo, request: digest }), usage, costUsd })
+          emit?.({ ...defined({ ...told, toolCalls, finishReason: ending, echo, request: digest() }), usage, costUsd })
         }
         const made = context.call({
           worker: model,

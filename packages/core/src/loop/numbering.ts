@@ -4,7 +4,11 @@
  * Calls are numbered in the order in which they start. When a run is resumed, concurrent calls may start in a different
  * order, because recorded answers arrive sooner. Each call therefore receives the number under which the same request
  * was recorded, or a number beyond the record if it was not.
+ *
+ * If a request differs from the recorded one, either a sequential caller has changed, or a concurrent caller starts its
+ * calls in another order. The call waits until another call shows that the caller is concurrent.
  */
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import { FreeNumbers } from "../run/FreeNumbers.ts"
 import { fingerprint } from "../run/fingerprint.ts"
@@ -34,8 +38,8 @@ export type Recalled = (of: CallPlace) => RecalledCalls
 
 /** A call's number, and the data that its record needs. */
 export type Number = Pick<Ask, "turn" | "sample" | "isNew"> & {
-  /** Digest of the request. Set if the caller's calls are concurrent. */
-  readonly digest: string | undefined
+  /** Returns the digest of the request if the caller's calls are concurrent, as far as known when it is called. */
+  readonly digest: () => string | undefined
 }
 
 /** Makes a caller's calls, assigning a number to each. */
@@ -47,6 +51,12 @@ export interface Numbering {
     own?: number
   ) => Effect.Effect<A, E>
 }
+
+/**
+ * How long a call whose request differs from the recorded one waits for another call of its caller, in milliseconds.
+ * After that, the caller counts as sequential, and the run ends with a `JournalMismatch` before it pays for the call.
+ */
+const otherCallMillis = 2_000
 
 /** Returns a digest of a request. Tools are excluded, because the list of tools may change. */
 const digestOf = ({ request: { tools: _, ...request }, worker }: Pick<Ask, "worker" | "request">): string =>
@@ -99,42 +109,63 @@ export const numbering = (
   let unused: Unused | undefined
   let inFlight = 0
   let wasConcurrent = false
+  /** Completed once the caller is known to be concurrent. Defined if a call waits for it. */
+  let concurrent: Deferred.Deferred<void> | undefined
 
-  const numberOf = (asked: Pick<Ask, "worker" | "request">, own: number | undefined): Number => {
-    before ??= recalled?.(place)
-    wasConcurrent ||= inFlight > 0 || (before !== undefined && before.requests.size > 0)
-    const digest = wasConcurrent || before !== undefined ? digestOf(asked) : undefined
-    const reported = wasConcurrent ? digest : undefined
+  /** Returns the call's number, or `undefined` if it depends on whether the caller is concurrent (`isCertain`). */
+  const numberOf = (
+    asked: Pick<Ask, "worker" | "request">,
+    own: number | undefined,
+    isCertain: boolean
+  ): Number | undefined => {
+    const numbered = (turn: number, isNew: boolean): Number => ({
+      turn,
+      sample: sampleOf(turn),
+      digest: () => (wasConcurrent ? digestOf(asked) : undefined),
+      isNew
+    })
     const next = own ?? free.from(first)
-    if (before === undefined) return { turn: next, sample: sampleOf(next), digest: reported, isNew: false }
+    if (before === undefined) return numbered(next, false)
+    const digest = digestOf(asked)
     const { count, isSame } = before
     const call = { ...place, ...asked }
     const isRecorded = (turn: number, isNext = false) =>
-      isSame({ ...call, turn, sample: sampleOf(turn) }, digest!, isNext)
-    const recorded = (turn: number): Number => ({ turn, sample: sampleOf(turn), digest: reported, isNew: false })
+      isSame({ ...call, turn, sample: sampleOf(turn) }, digest, isNext)
     // The next number may belong to a call that was withdrawn, so a concurrent call looks for its own answer first.
-    if (isRecorded(next, !wasConcurrent)) return recorded(next)
+    if (isRecorded(next, !wasConcurrent)) return numbered(next, false)
     if (own === undefined) {
       unused ??= unusedOf(before, first, (turn) => free.from(turn) === turn)
-      const found = unused.find(digest!, isRecorded)
-      if (found !== undefined) return recorded(found)
+      const found = unused.find(digest, isRecorded)
+      if (found !== undefined) return numbered(found, false)
     }
-    if (wasConcurrent && isRecorded(next, true)) return recorded(next)
+    if (wasConcurrent && isRecorded(next, true)) return numbered(next, false)
+    if (!isCertain && !wasConcurrent && own === undefined && next < count) return undefined
     // If a sequential caller's request differs from the recorded one, the call keeps its number, so that the mismatch
     // is detected.
     const turn = wasConcurrent && own === undefined ? free.from(Math.max(next, count)) : next
-    return { turn, sample: sampleOf(turn), digest: reported, isNew: wasConcurrent }
+    return numbered(turn, wasConcurrent)
   }
 
   return {
     call: (asked, make, own) =>
       Effect.suspend(() => {
-        const number = numberOf(asked, own)
-        free.use(number.turn)
-        unused?.remove(number.turn)
+        before ??= recalled?.(place)
+        wasConcurrent ||= inFlight > 0 || (before !== undefined && before.requests.size > 0)
+        if (wasConcurrent && concurrent !== undefined) Deferred.doneUnsafe(concurrent, Effect.void)
         inFlight += 1
+        const made = (number: Number) => {
+          free.use(number.turn)
+          unused?.remove(number.turn)
+          return make(number)
+        }
+        const number = numberOf(asked, own, false)
+        const held = () => {
+          concurrent ??= Deferred.makeUnsafe<void>()
+          const known = Effect.timeoutOption(Deferred.await(concurrent), otherCallMillis)
+          return Effect.flatMap(known, () => made(numberOf(asked, own, true)!))
+        }
         return Effect.ensuring(
-          make(number),
+          number === undefined ? held() : made(number),
           Effect.sync(() => {
             inFlight -= 1
           })

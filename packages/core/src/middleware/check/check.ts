@@ -62,7 +62,7 @@ const asking = (context: CallContext, checking: Checking): CriticContext["ask"] 
         const { cached, costUsd, origin, text, usage } = answered
         const place = { round, step, turn, check: nameOf(checking), worker: worker.id }
         emit?.({
-          ...defined({ type: "check-answered", ...place, text, cached, origin, request: digest }),
+          ...defined({ type: "check-answered", ...place, text, cached, origin, request: digest() }),
           usage,
           costUsd
         })

@@ -28,7 +28,7 @@ const asking = ({ context, seed: all }: State, critic: Critic.Critic, round: num
     numbers.call({ worker, request }, ({ digest, isNew, sample, turn }) => {
       const onAnswer = ({ cached, costUsd, origin, text, usage }: Answered) => {
         const place = { round, critic: critic.name, worker: worker.id }
-        const order = { turn: turn === answers ? undefined : turn, request: digest }
+        const order = { turn: turn === answers ? undefined : turn, request: digest() }
         answers += 1
         context.emit?.({
           ...defined({ type: "critic-answered", ...place, ...order, text, cached, origin }),
