@@ -211,7 +211,7 @@ describe.each(callers)("chains of calls of a %s", (caller) => {
     })
   )
 
-  it.effect("are told from a changed request of a sequential caller, which is refused before it is sent", () =>
+  it.effect("refuse a changed request of a sequential caller before it is sent", () =>
     Effect.gen(function* () {
       const first = vendor()
       const process = Journal.makeMemory()

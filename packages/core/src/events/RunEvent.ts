@@ -133,7 +133,7 @@ export interface Attempt {
    * journal.
    */
   readonly chargeId?: string
-  /** Set if the call was repeated because the run was resumed after it had ended. */
+  /** Set if the call was repeated or not reached because the run was resumed. */
   readonly isRetired?: true
 }
 

@@ -30,7 +30,10 @@ export interface CallFailed extends OfCall {
   readonly unasked?: true
 }
 
-/** Emitted when a call was stopped before it finished, because the run was interrupted, ended, or ran out of time. */
+/**
+ * Emitted when a call was stopped before it finished, because the run was interrupted, ended, or ran out of time. Also
+ * reports the payment for a recorded answer that a resumed run does not use.
+ */
 export interface CallInterrupted extends OfCall {
   readonly type: "call-interrupted"
 }

@@ -214,8 +214,8 @@ const isReportedElsewhere = (entries: ReadonlyArray<Entry>, at: number): boolean
   return place !== `${runId}/${round}/${by === undefined ? who : `${who} ${by}`}` && !/(policy|critic)$/.test(place)
 }
 
-const isOfCall = ({ type }: RunEvent): boolean =>
-  type === "call-failed" || type === "call-interrupted" || type === "call-lost"
+const isOfCall = (event: RunEvent): event is CallEvent =>
+  event.type === "call-failed" || event.type === "call-interrupted" || event.type === "call-lost"
 
 /**
  * Marks late events of parts that had already ended. They occur if a run is resumed with a limit below its spending: it
@@ -339,12 +339,39 @@ const runOf = (entries: ReadonlyArray<Entry>): string | undefined => {
   return begun?.type === "event" ? begun.event.runId : undefined
 }
 
-/** Returns the entries that are superseded because the run was resumed after it had ended. */
+/**
+ * Marks reports of answers as interrupted calls. A run writes them as it ends, for the answers that it did not reach.
+ * They are valid only if they directly precede the end and the run was not resumed: it may reach these answers then, and
+ * otherwise reports them again.
+ */
+const markUnreached = (entries: ReadonlyArray<Entry>, run: string, events: Set<number>): void => {
+  const answered = new Set<string>()
+  /** Positions of the reports that directly precede the current entry or the end. */
+  const last = new Map<string, number>()
+  let isEnded = false
+  for (const [at, entry] of entries.entries()) {
+    if (entry.type === "answered") answered.add(`${entry.call}/${entry.attempt}`)
+    if (entry.type === "event" && isOfCall(entry.event)) {
+      const { chargeId = "", isRetired, type } = entry.event
+      if (type !== "call-interrupted" || isRetired === true || !answered.has(chargeId)) continue
+      events.add(at)
+      last.set(chargeId, at)
+    } else if (entry.type === "event" && entry.event.type === "run-finished" && entry.event.runId === run) {
+      isEnded = true
+    } else if (entry.type === "resumed" || (!isEnded && entry.type !== "lost")) {
+      isEnded = false
+      last.clear()
+    }
+  }
+  if (isEnded) for (const at of last.values()) events.delete(at)
+}
+
+/** Returns the entries that are superseded because the run was resumed. */
 export const supersededIn = (entries: ReadonlyArray<Entry>): Superseded => {
-  if (!entries.some(({ type }) => type === "resumed")) return none
   const run = runOf(entries)
   if (run === undefined) return none
   const superseded = { events: new Set<number>(), attempts: new Set<number>() }
+  markUnreached(entries, run, superseded.events)
   for (const [at, { type }] of entries.entries()) {
     if (type !== "resumed") continue
     const before = entries.slice(0, at)

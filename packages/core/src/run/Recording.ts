@@ -12,13 +12,13 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import { called, settle, settleUnsafe } from "../Callback.ts"
-import { placeOf as stepPlace } from "../events/items.ts"
-import { type Ending, isTransient, type Listener, type Of, type RunEvent } from "../events/RunEvent.ts"
+import { inPlace, placeOf as stepPlace } from "../events/items.ts"
+import { type Ending, isTransient, isWithoutCall, type Listener, type Of, type RunEvent } from "../events/RunEvent.ts"
 import { fromEvents, type Transcript } from "../events/Transcript.ts"
 import { defined } from "../Fields.ts"
 import { heading } from "../journal/HeadRecorder.ts"
 import * as Journal from "../journal/Journal.ts"
-import type { Known } from "../journal/RecordedRun.ts"
+import type { Known, Outcome } from "../journal/RecordedRun.ts"
 import { type CallEvent, placeOf, type Retired, type Superseded, supersededIn } from "../journal/Superseded.ts"
 import { messageOf } from "../Thrown.ts"
 import type { Paid } from "../task/Usage.ts"
@@ -84,8 +84,10 @@ export interface Recording {
    * Returns failed attempts of retried calls at positions that the run never reached. Each failure is returned once.
    */
   readonly unreported: () => ReadonlyArray<Retired>
-  /** Returns the unconfirmed attempts at positions that the run has not reached since it was resumed. */
-  readonly doubts: () => ReadonlyArray<Doubt>
+  /** Returns the recorded attempts that were paid for and that the run has not charged since it was resumed. */
+  readonly uncharged: () => ReadonlyArray<Uncharged>
+  /** Marks a recorded attempt as charged. Attempts without an answer are marked by the event that reports them. */
+  readonly markCharged: (name: string) => void
   /** Payments recorded before the run was resumed. If the actual cost of a call is unknown, its worst case is used. */
   readonly paid: ReadonlyArray<Paid>
   /** Returns the error that prevents the run from continuing, if any. */
@@ -107,11 +109,12 @@ export interface RecalledCalls {
   readonly has: (asked: string, isNext: boolean) => boolean
 }
 
-/** A call attempt that was in flight when its process ended. */
-export interface Doubt extends Paid {
+/** A recorded attempt that the resumed run did not reach, with the event that reports its payment. */
+export interface Uncharged extends Retired {
   readonly call: string
   readonly attempt: number
-  readonly worker: string
+  /** Undefined if the attempt was in flight when its process ended. */
+  readonly outcome: Outcome["type"] | undefined
 }
 
 /** The state of a run found in its journal. */
@@ -320,23 +323,78 @@ const isOfPlace = (event: CallEvent, runId: string, round: number, by: string): 
   return step === undefined ? !/^\d/.test(by) : stepPlace(step, item) === by.split(" ", 1)[0]
 }
 
-/** Returns the unconfirmed attempts of all calls that the run has not repeated yet. */
-const doubtsIn = ({ calls }: Past, isKnown: (call: string) => boolean): ReadonlyArray<Doubt> =>
-  [...calls].flatMap(([call, attempts]) =>
-    isKnown(call)
-      ? []
-      : attempts.flatMap(({ outcome, worker, worst }, attempt) =>
-          outcome !== undefined || worker === undefined || worst === undefined
-            ? []
-            : [{ call, attempt, worker, ...worst }]
-        )
-  )
-
 /** Returns the payment for an attempt, or `undefined` if no worker was called or the answer came from the cache. */
 const paidFor = ({ outcome, worst }: Known): Paid | undefined => {
   if (outcome === undefined) return worst
   if (outcome.type === "found" || (outcome.type === "failed" && outcome.unasked === true)) return undefined
   return outcome
+}
+
+/** The address of a call, without its number: `run/round/by`, where the run id may contain slashes. */
+const addressOf = (call: string): Pick<CallEvent, "runId" | "round" | "step" | "item" | "by"> => {
+  const [, who = "", round] = call.split("/").reverse()
+  const [asker = "", check] = who.split(" ")
+  const { item, step } = inPlace(asker)
+  const place = Number.isNaN(step) ? {} : defined({ step, item })
+  const by = check === "check" ? { by: check } : who === "critic" ? { by: who } : {}
+  return {
+    runId: call.split("/").slice(0, -3).join("/"),
+    round: Number(round),
+    ...place,
+    ...(by as Pick<CallEvent, "by">)
+  }
+}
+
+/** Returns the event that reports an uncharged attempt. An answer is reported as an interrupted call. */
+const reportOf = (call: string, attempt: number, { outcome, worker }: Known, paid: Paid): CallEvent => {
+  const { costUsd, usage } = paid
+  const at = { call, attempt }
+  const entry: Failure =
+    outcome === undefined
+      ? { ...at, type: "lost", costUsd, usage }
+      : outcome.type === "failed" || outcome.type === "lost"
+        ? { ...at, ...outcome }
+        : { ...at, type: "interrupted", costUsd, usage }
+  return { ...eventOf({ entry, worker }), ...addressOf(call) }
+}
+
+/** Returns the place of an answer and its payment, or `undefined` if the event reports no answer that was paid for. */
+const answerIn = (event: RunEvent): string | undefined => {
+  if (!("usage" in event) || isCallEvent(event) || isWithoutCall(event)) return undefined
+  const { round, runId } = event
+  const who =
+    event.type === "completion-finished"
+      ? "policy"
+      : event.type === "critic-answered"
+        ? "critic"
+        : `${stepPlace(event.step, event.item)}${event.type === "check-answered" ? " check" : ""}`
+  return answerName(`${runId}/${round}/${who}`, event)
+}
+
+const answerName = (place: string, { costUsd, usage: { inputTokens, outputTokens } }: Paid): string =>
+  `${place} ${costUsd} ${inputTokens} ${outputTokens}`
+
+/**
+ * Returns the attempts that were paid for and that the run has not charged. If the journal reports an answer by an event
+ * that was not repeated, this event is registered as the report of the answer, so that it is not reported twice.
+ */
+const unchargedIn = ({ calls, events }: Past, isCharged: (name: string) => boolean): ReadonlyArray<Uncharged> => {
+  const answers = new Map<string, Array<RunEvent>>()
+  for (const event of [...events.values()].flat()) {
+    const name = answerIn(event)
+    if (name !== undefined) answers.set(name, [...(answers.get(name) ?? []), event])
+  }
+  return [...calls].flatMap(([call, attempts]) =>
+    attempts.flatMap((known, attempt) => {
+      const paid = paidFor(known)
+      const name = `${call}/${attempt}`
+      if (paid === undefined || known.isRetired === true || isCharged(name)) return []
+      const event = reportOf(call, attempt, known, paid)
+      const answer = known.outcome?.type === "answered" && answers.get(answerName(placeOf(call), paid))?.pop()
+      if (answer) events.set(nameOf({ ...event, chargeId: name }), [answer])
+      return [{ call, attempt, name, event, outcome: known.outcome?.type }]
+    })
+  )
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -553,7 +611,8 @@ export const open = Effect.fnUntraced(function* (
     Effect.catchCause(settle(hook), (cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.sync(() => writer.breakOff(errorOf(journal, cause)))
     )
-  const visited = new Set<string>()
+  /** Names of the recorded attempts that were charged since the resume. */
+  const charged = new Set<string>()
   /** Rounds reported since the resume, with their numbers of steps. Not needed for a new run. */
   const rounds = new Map<string, number>()
   const isNew = entries.length === 0
@@ -590,6 +649,18 @@ export const open = Effect.fnUntraced(function* (
     return isCallEvent(event) ? { ...event, at: before.at } : before
   }
 
+  /**
+   * Returns a report of an earlier call. If the nested run or the step was not started since the resume, the report
+   * refers to the run as a whole.
+   */
+  const inSight = <A extends Retired>(one: A): A => {
+    const { event } = one
+    const steps = rounds.get(`${event.runId} ${event.round}`)
+    if (steps !== undefined && (event.step ?? -1) < steps) return one
+    const { by: _, item: __, step: ___, turn: ____, ...whole } = event
+    return { ...one, event: { ...whole, runId: run, round: 0 } }
+  }
+
   const tellEnd = (event: Of<"run-finished">) => {
     const error = writer.broken()
     if (error === undefined) return options.listener?.(event)
@@ -611,7 +682,6 @@ export const open = Effect.fnUntraced(function* (
       const place = `${runId}/${round}/${by}`
       const hash = fingerprint(asked)
       const call = `${place}/${claiming.claim(place, hash, isNewCall)}`
-      if (past.calls.size > 0) visited.add(call)
       const known = past.calls.get(call) ?? []
       const retired = isNew || !isMadeNow(known) ? [] : takeRetired(runId, round, by)
       return { recording, call, hash, past: known, retired, isWhole: !isNew }
@@ -656,6 +726,7 @@ export const open = Effect.fnUntraced(function* (
       }),
     listener: (event) => {
       if (isTransient(event)) return options.listener?.(event)
+      if (!isNew && isCallEvent(event) && event.chargeId !== undefined) charged.add(event.chargeId)
       if (!isNew && event.type === "round-started") rounds.set(`${event.runId} ${event.round}`, 0)
       if (!isNew && event.type === "workflow-proposed") {
         rounds.set(`${event.runId} ${event.round}`, event.workflow.steps.length)
@@ -671,14 +742,10 @@ export const open = Effect.fnUntraced(function* (
     unreported: () => {
       const rest = [...past.retired.values()].flat()
       past.retired.clear()
-      return rest.map(({ event, name }) => {
-        const steps = rounds.get(`${event.runId} ${event.round}`)
-        if (steps !== undefined && (event.step ?? -1) < steps) return { event, name }
-        const { by: _, step: __, turn: ___, ...whole } = event
-        return { name, event: { ...whole, runId: run, round: 0 } }
-      })
+      return rest.map(inSight)
     },
-    doubts: () => doubtsIn(past, (call) => visited.has(call)),
+    uncharged: () => unchargedIn(past, (name) => charged.has(name)).map(inSight),
+    markCharged: (name) => void charged.add(name),
     paid: [...past.calls.values()].flatMap((attempts) => attempts.flatMap((known) => paidFor(known) ?? [])),
     broken: writer.broken,
     end: Effect.suspend(() => {

@@ -1,15 +1,14 @@
 /** Charges the payments made by a run's earlier processes under their names, so that no account is charged twice. */
 import * as Effect from "effect/Effect"
-import { inPlace } from "../../events/items.ts"
-import type { Listener, RunEvent } from "../../events/RunEvent.ts"
+import type { Listener } from "../../events/RunEvent.ts"
 import { defined } from "../../Fields.ts"
 import type { Retired } from "../../journal/Superseded.ts"
 import { unpaid } from "../../loop/accounts.ts"
 import type { CallRun } from "../../loop/call.ts"
 import { emitter } from "../../loop/reports.ts"
 import type { Ledger } from "../../run/Budget.ts"
-import type { Doubt, Recording } from "../../run/Recording.ts"
-import type { BudgetExceeded, Paid } from "../../task/Usage.ts"
+import type { Recording, Uncharged } from "../../run/Recording.ts"
+import type { BudgetExceeded, Paid, Usage } from "../../task/Usage.ts"
 
 /** The run to charge, and its earlier state. */
 export interface Before {
@@ -39,6 +38,14 @@ export const repay = <A>(
   )
 }
 
+/** Returns the part of a usage that a token limit allows, or `undefined` if the limit did not refuse it. */
+const withinTokens = ({ allowed, limit, spent }: BudgetExceeded, usage: Usage): Usage | undefined => {
+  const left = Math.max(0, allowed - spent)
+  if (limit !== "tokens" || left >= usage.inputTokens + usage.outputTokens) return undefined
+  const inputTokens = Math.min(usage.inputTokens, left)
+  return { ...usage, inputTokens, outputTokens: Math.min(usage.outputTokens, left - inputTokens) }
+}
+
 /**
  * Charges an unconfirmed call at its worst case, as far as the budget allows: a resumed run that executes in a
  * different order may have spent the budget on other calls. Returns the amount charged.
@@ -53,12 +60,9 @@ export const bookDoubt = (
     Effect.as(ledger.settle(own, { costUsd, usage }), { costUsd, usage })
   )
   return Effect.catch(booked, (refused) => {
+    const less = withinTokens(refused, usage)
+    if (less !== undefined) return bookDoubt(ledger, name, { costUsd, usage: less })
     const left = Math.max(0, refused.allowed - refused.spent)
-    if (refused.limit === "tokens" && left < inputTokens + outputTokens) {
-      const input = Math.min(inputTokens, left)
-      const less = { ...usage, inputTokens: input, outputTokens: Math.min(outputTokens, left - input) }
-      return bookDoubt(ledger, name, { costUsd, usage: less })
-    }
     if (refused.limit === "costUsd" && costUsd !== undefined && left < costUsd) {
       return bookDoubt(ledger, name, { costUsd: left, usage })
     }
@@ -101,70 +105,45 @@ export const retire = (
 }
 
 /**
- * Returns the event that reports an unconfirmed call, based on the call's address: `run/round/by/number`, where the run
- * id may contain slashes. If the nested run or the step was not started since the resume, the event refers to the round
- * or to the run as a whole.
+ * Charges and reports a call that was paid for earlier. Its cost is charged in full, even if a limit is lower now; its
+ * tokens are charged as far as they are allowed.
  */
-const lostEvent = (
-  { clock, runId: whole }: CallRun,
-  recording: Recording,
-  { attempt, call, worker }: Doubt,
-  paid: Paid
-): RunEvent => {
-  const [, who = "", number] = call.split("/").reverse()
-  const run = call.split("/").slice(0, -3).join("/")
-  const [asker, check] = who.split(" ")
-  const round = Number(number)
-  const { item, step } = inPlace(asker ?? "")
-  const steps = recording.stepsOf(run, round)
-  const place =
-    steps === undefined
-      ? { runId: whole, round: 0 }
-      : { runId: run, round, ...(step < steps ? defined({ step, item }) : undefined) }
-  const by = check === "check" ? { by: check as "check" } : who === "critic" ? { by: who as "critic" } : {}
-  const chargeId = `${call}/${attempt}`
-  return { type: "call-lost", ...place, ...by, worker, chargeId, ...paid, at: clock.currentTimeMillisUnsafe() }
-}
-
-/** Charges and reports failures at positions that a resumed run did not reach before it ended. */
-const settleRetired = (before: Before, recording: Recording): Effect.Effect<void> =>
-  Effect.forEach(
-    recording.unreported(),
-    // The failures may belong to nested runs.
-    (one) => Effect.catch(retire(before, [one], recording.listener), () => Effect.void),
-    { discard: true }
-  )
+const settle = (before: Before, one: Retired, listener: Listener): Effect.Effect<void> =>
+  Effect.catch(retire(before, [one], listener), (refused) => {
+    const { event, name } = one
+    const { clock, ledger } = before.run
+    const usage = withinTokens(refused, event.usage)
+    if (usage !== undefined) return settle(before, { name, event: { ...event, usage } }, listener)
+    return Effect.map(ledger.charge(event.costUsd ?? 0, name), () =>
+      listener({ ...event, chargeId: name, isRetired: true, at: clock.currentTimeMillisUnsafe() })
+    )
+  })
 
 /**
- * Charges and reports unconfirmed calls that a resumed run did not reach before it ended, because of a different limit
- * or order.
+ * Charges and reports everything recorded by earlier processes that the run did not reach before it ended, because of a
+ * different limit or order. If the journal failed, the run is resumed later.
  */
-const settleDoubts = ({ chargesRun, run }: Before, recording: Recording): Effect.Effect<void> => {
-  const { ledger } = run
-  return Effect.forEach(
-    recording.doubts(),
-    (doubt) => {
-      const { attempt, call, costUsd, usage } = doubt
-      const worst: Paid = { costUsd, usage }
-      if (!chargesRun) return Effect.sync(() => recording.note({ type: "lost", call, attempt, ...worst }))
-      const booked = Effect.catch(bookDoubt(ledger, `${call}/${attempt}`, worst), () =>
-        Effect.as(ledger.charge(costUsd ?? 0, `${call}/${attempt}`), worst)
-      )
-      return Effect.map(booked, (paid) => {
-        recording.note({ type: "lost", call, attempt, ...paid })
-        recording.listener(lostEvent(run, recording, doubt, paid))
-      })
-    },
-    { discard: true }
-  )
-}
-
-/** Charges and reports everything recorded by earlier processes that the run did not reach before it ended. */
 export const settleRest = (before: Before): Effect.Effect<void> => {
-  const { recording } = before
-  if (recording === undefined) return Effect.void
+  const { chargesRun, recording } = before
+  if (recording === undefined || recording.broken() !== undefined) return Effect.void
+  const { listener, note } = recording
+  const settleOne = (one: Uncharged) => {
+    const { attempt, call, event, outcome } = one
+    const isUnconfirmed = outcome === undefined
+    const lost = ({ costUsd, usage }: Paid) => note({ type: "lost", call, attempt, costUsd, usage })
+    if (!chargesRun && outcome !== "answered" && outcome !== "failed") {
+      return isUnconfirmed ? Effect.sync(() => lost(event)) : Effect.void
+    }
+    return settle({ ...before, chargesRun: true }, one, (event) => {
+      if (event.type !== "call-interrupted" && event.type !== "call-lost") return listener(event)
+      // The attempt is not marked as retired, because the run may reach it if it is resumed again.
+      const { isRetired: _, ...report } = event
+      if (isUnconfirmed) lost(report)
+      listener(report)
+    })
+  }
   return Effect.andThen(
-    settleRetired(before, recording),
-    Effect.suspend(() => settleDoubts(before, recording))
+    Effect.forEach(recording.unreported(), (one) => settle(before, one, listener), { discard: true }),
+    Effect.suspend(() => Effect.forEach(recording.uncharged(), settleOne, { discard: true }))
   )
 }

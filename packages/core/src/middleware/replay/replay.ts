@@ -221,12 +221,14 @@ export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware =
           !isOver(ask) &&
           typeof worker.recovery === "object"
         ) {
+          slot?.recording.markCharged(attemptName(at)!)
           return next(ask, { ...at, handle })
         }
         const { outcome = { type: "lost" as const, ...(known.worst ?? unpaid) } } = known
         // If the run is resumed from a transcript, its journal must still be complete.
         if (slot !== undefined && slot.past[attempt]?.outcome === undefined) {
           slot.recording.note({ ...outcome, call: slot.call, attempt })
+          if (slot.past[attempt] !== undefined) slot.past[attempt].outcome = outcome
         }
         return tell(outcome, at)
       }
@@ -269,7 +271,10 @@ export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware =
               ? next(ask, { ...at, cached: { entry: outcome.answer as Entry, since } })
               : Effect.sync(() => given(outcome.answer as Entry, outcome.origin!))
           case "answered":
-            return repay(run, name, outcome, ({ costUsd }) => answered(outcome.answer as Entry, costUsd))
+            return repay(run, name, outcome, ({ costUsd }) => {
+              if (name !== undefined) slot?.recording.markCharged(name)
+              return answered(outcome.answer as Entry, costUsd)
+            })
         }
       }
 
