@@ -116,4 +116,20 @@ describe("a response in the background", () => {
       const { id } = await client.responses.create(ask("Greet"))
       assert.strictEqual((await thrown(client.responses.cancel(id))).status, 400)
     }))
+
+  it("is evicted by the memory of its values, which take more than their bytes", () =>
+    serving(alone(worker("a", said("here"))), async ({ url }) => {
+      // 1.2 MB each, where a server retains 64 MiB.
+      const input = Array(39_000).fill({ role: "user", content: "a" })
+      const post = async (): Promise<string> => {
+        const body = JSON.stringify({ model: "divisi", input })
+        const response = await fetch(`${url}/responses`, { method: "POST", body })
+        assert.strictEqual(response.status, 200)
+        return (await response.json()).id
+      }
+      const ids: Array<string> = []
+      while (ids.length < 6) ids.push(await post())
+      const statuses = await Promise.all(ids.map(async (id) => (await fetch(`${url}/responses/${id}`)).status))
+      assert.deepStrictEqual([statuses[0], statuses.at(-1)], [404, 200])
+    }))
 })

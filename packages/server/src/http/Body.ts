@@ -40,6 +40,8 @@ const unreadable = (): ApiError =>
 /** A body that has been received but not yet parsed. */
 export interface Received {
   readonly bytes: number
+  /** Estimated memory of the parsed body, in bytes. Short values take much more memory than JSON. */
+  readonly memory: number
   /** Hash of the bytes of a large body. */
   readonly digest?: string | undefined
   /** Parses the body. May be run only once. */
@@ -54,6 +56,9 @@ export const stagedBytes = 2 ** 16
 
 /** Bodies larger than this number of bytes are received one chunk per event loop turn and parsed over several turns. */
 export const largeBytes = 2 ** 18
+
+/** Estimated memory of a value or key in addition to its characters, parsed and converted, in bytes. */
+const valueBytes = 64
 
 const backslash = 0x5c
 
@@ -115,8 +120,9 @@ function* read(pieces: Pieces, media: JsonScan["media"]): Steps.Steps<JsonObject
   return objectOf(json.value)
 }
 
-const received = (pieces: Pieces, { media }: JsonScan, digest: string | undefined): Received => ({
+const received = (pieces: Pieces, { media, values }: JsonScan, digest: string | undefined): Received => ({
   bytes: pieces.size,
+  memory: pieces.size + values * valueBytes,
   digest,
   json: Steps.paced(() => read(pieces, media))
 })

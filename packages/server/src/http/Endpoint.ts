@@ -202,7 +202,7 @@ const reporting = ({ defects }: Context, owner: string, path: string, { about, p
 export interface Keeping {
   /** Returns the body with its references resolved. */
   readonly recall: (body: JsonObject, owner: string, caller: Caller) => Effect.Effect<JsonObject, ApiError>
-  /** Stores the segment for a body that was returned by `recall`. `bytes` is the size of the body that was sent. */
+  /** Stores the segment for a body that was returned by `recall`. `bytes` is the memory of the body that was sent. */
   readonly keep: (segment: Segment, body: JsonObject, owner: string, bytes: number) => Effect.Effect<void, ApiError>
   /** Returns the response body if the request should return without waiting for its segment. */
   readonly atOnce: (segment: Segment) => JsonObject | undefined
@@ -263,7 +263,7 @@ const begin = Effect.fnUntraced(function* <State>(
   asked: Asked,
   logged: RequestLog.Open,
   caller: Caller,
-  { bytes, digest, json }: Body.Received
+  { bytes, digest, json, memory }: Body.Received
 ): Effect.fn.Return<Segment, ApiError> {
   const clock = yield* Clock.Clock
   const { headers } = asked
@@ -309,7 +309,7 @@ const begin = Effect.fnUntraced(function* <State>(
     key,
     isRepeated,
     about,
-    characters: bytes,
+    characters: memory,
     isExact: isShared,
     run: (tell) => offer.use(pause === undefined ? run(tell) : Effect.andThen(pause, run(tell)))
   })
@@ -320,7 +320,7 @@ const begin = Effect.fnUntraced(function* <State>(
     segment.onOver(() => reporting(context, owner, wire.name, segment))
   }
   if (pause !== undefined) yield* pause
-  yield* keeping.keep(segment, recalled, owner, bytes)
+  yield* keeping.keep(segment, recalled, owner, memory)
   const isRead = keeping.reading !== undefined && segment.about.shared !== undefined
   return isRead ? yield* keeping.reading(segment.about) : segment
 })

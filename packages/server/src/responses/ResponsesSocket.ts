@@ -136,7 +136,7 @@ const frameOf = (context: Endpoint.Context, owner: string, sent: Buffer, held: H
   )
   return Effect.catch(read, (error) => {
     held.release()
-    return Effect.succeed({ received: { bytes: 0, json: Effect.fail(error), body: error }, held })
+    return Effect.succeed({ received: { bytes: 0, memory: 0, json: Effect.fail(error), body: error }, held })
   })
 }
 

@@ -75,6 +75,11 @@ export class JsonScan {
     this.#conversations = conversations
   }
 
+  /** Number of values and keys counted so far. Those of small documents are not counted. */
+  get values(): number {
+    return this.#values
+  }
+
   /** Scans the next bytes. Returns an error for the first limit exceeded. */
   push(bytes: Uint8Array): ApiError | undefined {
     const before = this.#unscanned
