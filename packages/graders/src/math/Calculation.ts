@@ -4,6 +4,7 @@
  * The words may be in any language, because the calculation is carried out: only a correct one counts.
  */
 import type { Span } from "../internal/assertion/Assertion.ts"
+import { matches } from "../internal/matches.ts"
 import { approximate, isReal } from "./Evaluate.ts"
 import { normalise } from "./Notation.ts"
 import { parse } from "./Parser.ts"
@@ -87,7 +88,7 @@ const isCorrect = (left: string, right: string): boolean =>
 
 /** Returns the start of the calculation that ends a text, or `undefined` if no operator joins its last numbers. */
 const startOf = (text: string): number | undefined => {
-  const found = [...text.matchAll(numbers)]
+  const found = matches(text, numbers)
   const last = found.at(-1)
   if (last === undefined || found.length < 2) return undefined
   const tail = text.slice(last.index + last[0].length)

@@ -9,6 +9,7 @@ import type { Span } from "../internal/assertion/Assertion.ts"
 import { because } from "../internal/assertion/because.ts"
 import { isEnglish, patternsIn } from "../internal/assertion/languages.ts"
 import { offer } from "../internal/assertion/remarks.ts"
+import { matches } from "../internal/matches.ts"
 import { approximate, isReal } from "./Evaluate.ts"
 import { measured } from "./Measured.ts"
 import { normalise } from "./Notation.ts"
@@ -55,7 +56,7 @@ const runsOf = (sentence: string): ReadonlyArray<Run> => {
   const plain = sentence.replace(formulas, (formula) => sign.repeat(formula.length))
   const runs: Array<Run> = []
   let [from, last] = [0, 0]
-  for (const { 0: mark, index } of [...plain.matchAll(divider), { 0: "", index: plain.length }]) {
+  for (const { 0: mark, index } of [...matches(plain, divider), { 0: "", index: plain.length }]) {
     const part = plain.slice(from, index)
     if (/^[,，、]$/.test(mark) && opened(part) > 0) continue
     const isUnit =
@@ -151,7 +152,7 @@ const joint = /^[\s*$]*,?\s*(?:(?:and|or|und|oder|et|ou|y|o|e|i|и|или)(?!\p{
  * 5** or **x = 3**".
  */
 const inBold = (sentence: string): Stated | undefined => {
-  const parts = [...sentence.matchAll(bold)].filter(([all]) => !/[:：]\s*\*\*$/.test(all))
+  const parts = matches(sentence, bold).filter(([all]) => !/[:：]\s*\*\*$/.test(all))
   const last = parts.at(-1)
   if (last === undefined) return undefined
   const gapBefore = (index: number) =>
@@ -395,7 +396,7 @@ export const statedWords = (text: string, words: string): Span | undefined => {
   const marked = inBold(sentence)
   if (marked !== undefined && !valueLike.test(marked.content)) {
     if (same(marked.content)) return { start: from + marked.start, end: from + marked.end }
-    const counted = [...sentence.matchAll(bold)].length
+    const counted = matches(sentence, bold).length
     if (counted === 1 && /^\p{L}+$/u.test(marked.content)) return undefined
   }
   const opening = new RegExp(`^\\W*(?:the answer is )?${escaped(words)}(?=[,:.;—–]|\\s[—–-])`, "iu").exec(sentence)
@@ -403,7 +404,7 @@ export const statedWords = (text: string, words: string): Span | undefined => {
     return { start: from + opening[0].length - words.length, end: from + opening[0].length }
   }
   let begin = 0
-  for (const { 0: mark, index } of sentence.matchAll(clauseEnd)) {
+  for (const { 0: mark, index } of matches(sentence, clauseEnd)) {
     const rest = sentence.slice(index + mark.length)
     if (/(?:because|since|while|whereas)$/i.test(mark) || !/\p{L}{2}/u.test(rest)) break
     begin = index + mark.length

@@ -3,6 +3,7 @@
  * answer with the right value in another unit or in a form that the question rules out is wrong.
  */
 import { isEnglish, patternsIn } from "../internal/assertion/languages.ts"
+import { matches } from "../internal/matches.ts"
 import { measured } from "./Measured.ts"
 import { normalise } from "./Notation.ts"
 import { parse } from "./Parser.ts"
@@ -44,7 +45,7 @@ const codes: Readonly<Record<string, string>> = {
 /** Returns the currencies that a text names. */
 const currenciesIn = (text: string): ReadonlySet<string> =>
   new Set(
-    Array.from(text.replace(/^\$+|\$+$/g, "").matchAll(currency), ([, name, code, sign, after]) => {
+    matches(text.replace(/^\$+|\$+$/g, ""), currency).map(([, name, code, sign, after]) => {
       const word = name?.toLowerCase() ?? codes[code?.toLowerCase() ?? ""] ?? currencies[sign ?? after ?? ""]!
       return /^penn/.test(word) ? "cent" : word
     })

@@ -1,6 +1,6 @@
 /** Evaluates expressions: exactly as fractions, or to 80 digits as complex numbers. */
 import { Decimal } from "decimal.js"
-import { type Expression, type FunctionName, variables } from "./Expression.ts"
+import { type Expression, type FunctionName, print, variables } from "./Expression.ts"
 import * as Rational from "./Rational.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -327,9 +327,19 @@ const scaled = (of: Expression, bindings: Bindings, factor: Decimal): Value =>
 
 const constant = new WeakMap<Expression, { readonly value: Value }>()
 
+/** The values of costly subexpressions at a point, which both formulas of a comparison often contain. */
+const atPoint = new WeakMap<Bindings, Map<string, Value>>()
+
 /** Evaluates an expression to 80 digits. Returns `undefined` if there is no value or it is too large to compute. */
 export const approximate = (expression: Expression, bindings: Bindings = new Map()): Value => {
-  if (!isCostly(expression) || variables(expression).length > 0) return reckoned(expression, bindings)
+  if (!isCostly(expression)) return reckoned(expression, bindings)
+  if (variables(expression).length > 0) {
+    const known = atPoint.get(bindings) ?? new Map<string, Value>()
+    atPoint.set(bindings, known)
+    const key = print(expression)
+    if (!known.has(key)) known.set(key, reckoned(expression, bindings))
+    return known.get(key)
+  }
   // Constant subexpressions are evaluated once for all sample points.
   const before = constant.get(expression)
   if (before !== undefined) return before.value

@@ -143,6 +143,13 @@ export const variables = (expression: Expression): ReadonlyArray<string> => {
   return sorted
 }
 
+const printed = new WeakMap<Expression, string>()
+
 /** Prints a tree. Equal trees have the same output. */
-export const print = (expression: Expression): string =>
-  JSON.stringify(expression, (_, value) => (typeof value === "bigint" ? `${value}` : value))
+export const print = (expression: Expression): string => {
+  const before = printed.get(expression)
+  if (before !== undefined) return before
+  const text = JSON.stringify(expression, (_, value) => (typeof value === "bigint" ? `${value}` : value))
+  printed.set(expression, text)
+  return text
+}

@@ -631,7 +631,8 @@ const phrases: ReadonlyArray<readonly [spellings: RegExp, phrase: string]> = [
   [/^composite number$/i, "composite"]
 ]
 
-const phrase = (folded: string): string => phrases.find(([spellings]) => spellings.test(folded))?.[1] ?? folded
+const phrase = (folded: string): string =>
+  (/[a-z\\]/i.test(folded) ? phrases.find(([spellings]) => spellings.test(folded))?.[1] : undefined) ?? folded
 
 /** Matches Indian digit grouping: 12,34,567. It is a list if the gold answer is not an integer. */
 const indianGroups = /^[-+]?\d{1,2}(?:,\d{2})+,\d{3}$/

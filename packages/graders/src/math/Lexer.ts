@@ -1,4 +1,5 @@
 /** Splits normalized notation into tokens. */
+import { matches } from "../internal/matches.ts"
 import { isShortUnit } from "./Units.ts"
 
 /** A token of normalized notation. */
@@ -72,7 +73,7 @@ export const tokens = (normalised: string, splitsThousands = false): ReadonlyArr
   const found: Array<Token> = []
   const isAlone = /^[a-zA-Z\s]+$/.test(normalised)
   let isSpaced = false
-  for (const match of normalised.matchAll(pattern)) {
+  for (const match of matches(normalised, pattern)) {
     const { groups = {} } = match
     if (groups.space !== undefined) {
       isSpaced = true

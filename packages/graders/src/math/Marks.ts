@@ -1,4 +1,5 @@
 /** Finds answers that a text marks: in boxes, tags or JSON. */
+import { matches } from "../internal/matches.ts"
 
 /** A marked answer and its position in the text. */
 export interface Statement {
@@ -36,7 +37,7 @@ const opened = (content: string): string =>
 export const boxes = (text: string): ReadonlyArray<Statement> => {
   const found: Array<Statement> = []
   let covered = 0
-  for (const match of text.matchAll(opening)) {
+  for (const match of matches(text, opening)) {
     if (match.index < covered) continue
     const open = match.index + match[0].length
     if (text[open] === "{") {
@@ -110,14 +111,14 @@ const call =
 export const tagged = (text: string): ReadonlyArray<Statement> => {
   const found: Array<Statement> = []
   let open: { readonly at: number; readonly end: number } | undefined
-  for (const { 0: mark, index } of text.matchAll(tag)) {
+  for (const { 0: mark, index } of matches(text, tag)) {
     if (!/^[<[]\//.test(mark)) open ??= { at: index, end: index + mark.length }
     else if (open !== undefined) {
       found.push({ start: open.at, end: index + mark.length, content: text.slice(open.end, index).trim() })
       open = undefined
     }
   }
-  for (const { 0: all, 1: quoted, 2: single, 3: bare, 4: input, index } of text.matchAll(call))
+  for (const { 0: all, 1: quoted, 2: single, 3: bare, 4: input, index } of matches(text, call))
     found.push({ start: index, end: index + all.length, content: (quoted ?? single ?? bare ?? input)! })
   return found
 }
@@ -202,9 +203,9 @@ export const inJson = (text: string): ReadonlyArray<Statement> => {
   const whole = text.includes("{") ? parsed(text) : undefined
   if (whole !== undefined && !/(?<!\\)(?:\\\\)*\\[bfnrt]/.test(text)) return [whole]
   if (!/[{,]\s*["']?(?:final|exact|correct|ans|result|solution)/i.test(text)) return []
-  const matches = [...text.matchAll(key)].slice(-40)
+  const keys = matches(text, key).slice(-40)
   const isAnswer = ({ 0: name }: RegExpExecArray) => /ans|final/i.test(name)
-  return (matches.some(isAnswer) ? matches.filter(isAnswer) : matches).flatMap((match): ReadonlyArray<Statement> => {
+  return (keys.some(isAnswer) ? keys.filter(isAnswer) : keys).flatMap((match): ReadonlyArray<Statement> => {
     const start = match.index + match[0].length
     const open = text.lastIndexOf("{", match.index)
     if (open === -1) return []
@@ -234,7 +235,7 @@ export const withoutStruck = (text: string): string => {
   if (!plain.includes("cancel") && !plain.includes("\\sout")) return plain
   let result = ""
   let from = 0
-  for (const match of plain.matchAll(cancelled)) {
+  for (const match of matches(plain, cancelled)) {
     if (match.index < from) continue
     const end = groupEnd(plain, match.index + match[0].length, match.index + 600)
     if (end === undefined || !/\\f?box/.test(plain.slice(match.index, end))) continue

@@ -21,6 +21,7 @@ import {
 } from "../internal/assertion/Assertion.ts"
 import { opinion, slip } from "../internal/assertion/signals.ts"
 import { datesIn, isYesOrNo, type Named, namedLike } from "../internal/calendar.ts"
+import { matches } from "../internal/matches.ts"
 import { numeralOf, ofChinese, withDigits, withMixed, withScales } from "../internal/numerals.ts"
 import { spoken } from "../internal/spoken.ts"
 import type { Absence } from "../Verdict.ts"
@@ -130,7 +131,7 @@ const behindLabel = (text: string, match: RegExpExecArray): (Statement & { reado
 
 const labelled = (text: string): ReadonlyArray<Statement & { readonly from: number }> =>
   [label, shortLabel, foreignLabel]
-    .flatMap((pattern) => [...text.matchAll(pattern)].slice(-maxStatements))
+    .flatMap((pattern) => matches(text, pattern).slice(-maxStatements))
     .flatMap((match) => behindLabel(text, match) ?? [])
 
 const reversed =
@@ -138,7 +139,7 @@ const reversed =
 
 /** Finds answers that precede their label: "5 is the answer". */
 const before = (text: string): ReturnType<typeof labelled> =>
-  [...text.matchAll(reversed)]
+  matches(text, reversed)
     .slice(-maxStatements)
     .map(({ 0: all, 1: value, 2: bare, index }) => ({ all, content: value ?? bare, index }))
     .map(({ all, content, index }) => ({
@@ -772,7 +773,7 @@ const inProse = (written: string): string | undefined => {
   const start = found === concluded?.content ? concluded.start : at
   if (start === -1) return said.length === text.length ? found : undefined
   const end = found === concluded?.content ? concluded.end : start + content.length
-  const isWithin = inBold === -1 && /\p{L}[^\n]*$/u.test(text.slice(0, start))
+  const isWithin = inBold === -1 && /\p{L}/u.test(text.slice(text.slice(0, start).lastIndexOf("\n") + 1, start))
   const span = { start, end: end - (isWithin ? (unitAtEnd.exec(text.slice(start, end))?.[0].length ?? 0) : 0) }
   const plain = masked(text, [span])
   if (!isAsserted(plain, span)) return inWords(text)

@@ -1,4 +1,5 @@
 /** Normalizes the notation of answers: LaTeX dialects, Unicode, Python and plain text. */
+import { remembered } from "../internal/remembered.ts"
 
 type Rule = readonly [pattern: RegExp, replacement: string | ((match: string, ...groups: Array<string>) => string)]
 
@@ -370,7 +371,8 @@ const endings = (text: string): string => {
  * Rewrites an answer in a canonical notation: without formula delimiters and spacing commands, and with one command for
  * each meaning. The result is still text with the same meaning.
  */
-export const normalise = (text: string): string => {
+export const normalise = remembered((text) => {
+  if (/^-?\d+(?:\.\d+)?$/.test(text)) return text
   const single = text.includes("\\begin") ? text : text.replace(/\\{2}(?=[a-zA-Z])/g, "\\")
   const plain = endings(apply(delimiters, endings(apply(delimiters, single.trim()))))
   if (/^-?\d+$/.test(plain)) return plain
@@ -378,12 +380,14 @@ export const normalise = (text: string): string => {
   const digits = ungrouped(ascii)
   if (digits !== undefined) return digits
   const flat = ascii.includes("\\begin") ? withoutRows(ascii.replace(/^[\s$]+|[\s$]+$/g, "")) : ascii
-  const spaced = apply(spacing, apply(thousands, dollars(flat.includes("\\over") ? withoutOver(flat) : flat)))
-  const spelled = apply(plainSpelling, spaced.trim())
+  const plainText = dollars(flat.includes("\\over") ? withoutOver(flat) : flat)
+  const grouped = /[., {\\]/.test(plainText) ? apply(thousands, plainText) : plainText
+  const spaced = (/[\\~]/.test(grouped) ? apply(spacing, grouped) : grouped).trim()
+  const spelled = /[^-\d.,/() ]/.test(spaced) ? apply(plainSpelling, spaced) : spaced
   const ended = /dot|overline|\\bar|…|\.\d*\(|\.{3}/.test(spelled) ? apply(repeating, spelled) : spelled
   const commands = /[\\_^]/.test(ended) ? apply(spelling, ended) : ended
   return endings(commands.replace(/\s+/g, " "))
-}
+}, 64)
 
 /**
  * Removes insignificant white space for comparison as text. Spaces between digits are kept: `1 1/2` is not `11/2`.

@@ -4,6 +4,7 @@
  *
  * Precedence from lowest to highest: commas and "and"; relations; unions; sums; products; signs; powers; atoms.
  */
+import { remembered } from "../internal/remembered.ts"
 import { AtomReader } from "./Atoms.ts"
 import { Unreadable } from "./Cursor.ts"
 import { exact } from "./Evaluate.ts"
@@ -357,8 +358,7 @@ const asMatrix = (expression: Expression): Expression => {
   return rows.every((row) => row !== undefined) ? { type: "matrix", rows } : expression
 }
 
-/** Parses normalized notation. Returns `undefined` if it is not a formula. */
-export const parse = (normalised: string, splitsThousands = false): Expression | undefined => {
+const parsed = (normalised: string, splitsThousands: boolean): Expression | undefined => {
   const input = tokensOf(normalised, splitsThousands)
   if (input === undefined || input.length === 0) return undefined
   try {
@@ -368,3 +368,9 @@ export const parse = (normalised: string, splitsThousands = false): Expression |
     throw error
   }
 }
+
+const parsedWhole = remembered((normalised) => parsed(normalised, false), 64)
+
+/** Parses normalized notation. Returns `undefined` if it is not a formula. */
+export const parse = (normalised: string, splitsThousands = false): Expression | undefined =>
+  splitsThousands ? parsed(normalised, true) : parsedWhole(normalised)

@@ -1,7 +1,9 @@
 /** Extracts answers that prose states without marking them, from plain statements in the last sentence. */
 import { because } from "../internal/assertion/because.ts"
 import { conclusion, dubious, leads, negative, remark } from "../internal/assertion/english.ts"
+import { matches } from "../internal/matches.ts"
 import { withFractions } from "../internal/numerals.ts"
+import { remembered } from "../internal/remembered.ts"
 import { isKnown } from "./Units.ts"
 
 /** Returns the text up to a line break or the full stop that ends a sentence. Formulas are never split. */
@@ -51,7 +53,7 @@ const run = (last: string): string | undefined => {
 }
 
 const lastFormula = (text: string): string | undefined => {
-  const match = [...text.matchAll(formulas)].at(-1)
+  const match = matches(text, formulas).at(-1)
   if (match === undefined) return undefined
   const before = text.slice(Math.max(0, match.index - 60), match.index)
   if (doubted.test(before) || rejected.test(text.slice(match.index + match[0].length))) return undefined
@@ -60,13 +62,17 @@ const lastFormula = (text: string): string | undefined => {
 }
 
 /** Counts natural-language words, as opposed to words within formulas. */
-export const words = (text: string): number =>
-  (
-    text
-      .replace(formulas, " ")
-      .replace(/\\text\s*\{[^{}]*\}|\\[a-zA-Z]+/g, " ")
-      .match(/(?:\p{L}\p{M}*){2,}/gu) ?? []
-  ).filter((word) => !/^(?:sin|cos|tan|cot|sec|csc|log|ln|exp|sqrt|pi|and|or|inf|infty|oo|arc\w+)$/i.test(word)).length
+export const words = remembered(
+  (text) =>
+    (
+      text
+        .replace(formulas, " ")
+        .replace(/\\text\s*\{[^{}]*\}|\\[a-zA-Z]+/g, " ")
+        .match(/(?:\p{L}\p{M}*){2,}/gu) ?? []
+    ).filter((word) => !/^(?:sin|cos|tan|cot|sec|csc|log|ln|exp|sqrt|pi|and|or|inf|infty|oo|arc\w+)$/i.test(word))
+      .length,
+  8
+)
 
 const number =
   /(?<![\w.^_,/√])[-+−]?(?:\\?[$€£¥₹]\s?)?(?:\d+ \d+\/\d+(?=\W|$)|\d+\/\d+(?=\W|$)|\d+(?:\.\d+)?[eE][+-]?\d+(?=\W|$)|\d{1,2}:[0-5]\d(?:\s?[ap]\.?m\b\.?)?(?=\W|$)|\d{1,3} \d{3}(?=\s?(?:[€£]|euros?\b))|\d{1,3}(?:[ \u00a0\u2009\u202f'’.]\d{3}){2,}(?!\d)|\d{1,3}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)|\d{1,3}(?:,\d{3})+(?!\d)|\d+,\d{1,2}(?!\d)|\d+)(?:\.\d+)?(?:\s?[%€£¥₹])?(?![\d/^]|[,.]\d|\s?[π√])(?=\W|$|_|(?:[kcm]m|m|kg|g|km\/h|mph)(?![\p{L}\d])|\p{Script=Han}|\p{Script=Hangul})/gu
@@ -225,11 +231,21 @@ export const plainValue = (content: string): string => {
   return /[\d\\$]|\p{L}/u.test(plain) ? plain : content
 }
 
-export const lastSentence = (text: string): string | undefined =>
-  text
-    .split(/\n|(?<=[.!?])\s+(?!\\(?:cdot|times|div)(?![a-z])|[-+*/=)}\]])|(?<=[。！？।])/)
-    .filter((part) => part.trim() !== "")
-    .at(-1)
+/** Returns a line break before the last line with content, at which a sentence ends. White space may precede others. */
+const lastBreak = (text: string): number => {
+  let at = text.trimEnd().lastIndexOf("\n")
+  while (at > 0 && /\s/.test(text[at - 1]!)) at = text.lastIndexOf("\n", at - 1)
+  return at
+}
+
+export const lastSentence = remembered(
+  (text) =>
+    text
+      .slice(lastBreak(text) + 1)
+      .split(/\n|(?<=[.!?])\s+(?!\\(?:cdot|times|div)(?![a-z])|[-+*/=)}\]])|(?<=[。！？।])/)
+      .findLast((part) => part.trim() !== ""),
+  8
+)
 
 /** Returns the known unit directly after a number, or an empty string. */
 export const unitBehind = (text: string): string => {
@@ -245,7 +261,7 @@ export const unitBehind = (text: string): string => {
 const conclusions = new RegExp(conclusion.source, "giu")
 
 /** Returns the position of the last concluding word, or -1 if there is none. */
-const lastConclusion = (text: string): number => [...text.matchAll(conclusions)].at(-1)?.index ?? -1
+const lastConclusion = (text: string): number => matches(text, conclusions).at(-1)?.index ?? -1
 
 /** A quantity in two units: "1 hour and 35 minutes", "3 dollars and 50 cents". */
 const compound =
@@ -270,10 +286,10 @@ const onlyNumber = (text: string): string | undefined => {
   const whole = withFractions(sentence.replace(/^[\s\S]*;(?=[^;]*\d)/, ""))
   const last = whole.replace(/\([^()]*\)|（[^（）]*）/g, "").replace(because, "")
   if (hedge.test(last) || foreignHedge.test(last)) return undefined
-  const outside = [...last.matchAll(number)]
+  const outside = matches(last, number)
   const source = outside.length > 0 ? last : whole
-  const plain = outside.length > 0 ? outside : [...whole.matchAll(number)]
-  const raised = [...source.matchAll(powers)]
+  const plain = outside.length > 0 ? outside : matches(whole, number)
+  const raised = matches(source, powers)
   const isPart = ({ index }: RegExpExecArray) =>
     raised.some((one) => one.index <= index && index < one.index + one[0].length)
   const all = plain.every(isPart) ? raised : plain
@@ -459,7 +475,7 @@ export const asserted = (written: string): string | undefined => {
   const last = lastSentence(text) ?? ""
   const bold = last.includes("**") ? emphasised(text) : undefined
   if (bold !== undefined) return bold
-  const shown = [...last.matchAll(formulas)].at(-1)
+  const shown = matches(last, formulas).at(-1)
   if (shown !== undefined) {
     const behind = last.slice(shown.index + shown[0].length)
     return coordinates(last) ?? stated(text) ?? reached(text) ?? run(last) ?? reckoned(behind) ?? lastFormula(text)

@@ -10,6 +10,7 @@ import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import { answerWords, joinedWords, rightWords, wrongWords } from "../internal/answerWords.ts"
 import { isChosen, isReplaced, isUnchosen } from "../internal/assertion/Assertion.ts"
+import { matches } from "../internal/matches.ts"
 import { spoken } from "../internal/spoken.ts"
 import { firstTagged } from "../internal/tagged.ts"
 import { around, inJson, withoutStruck } from "../math/Marks.ts"
@@ -321,6 +322,10 @@ interface Patterns {
   readonly second: RegExp
   /** Text after a letter that continues with another letter. */
   readonly hedged: RegExp
+  /** A letter that is not part of a word or a formula. */
+  readonly mention: RegExp
+  /** A letter at the start of an item of a list. */
+  readonly listed: RegExp
 }
 
 const known = new Map<string, Patterns>()
@@ -330,7 +335,9 @@ const patternsFor = (letters: string): Patterns => {
     ways: waysOf(letters),
     calledWrong: calledWrong(letters),
     second: new RegExp(`(?<![\\p{L}])[${letters}][)\\]]*\\s*(?:,|/|&|and|or|,\\s*(?:and|or))\\s*$`, "u"),
-    hedged: hedged(letters)
+    hedged: hedged(letters),
+    mention: new RegExp(`(?<![\\p{L}\\p{N}'’-])[${letters}](?![\\p{L}\\p{N}'’]|\\s*[+^*/]|-\\p{L})`, "gu"),
+    listed: new RegExp(`(?:^|\\n|\\s(?=\\())[\\s(]*(?:(?:option|choice)\\s+)?([${letters}])\\s*[).:]`, "gi")
   }
   known.set(letters, found)
   return found
@@ -375,8 +382,13 @@ interface Statement {
   readonly letter: string | undefined
 }
 
-const statements = (text: string, { isSmall, pattern }: Way, patterns: Patterns): ReadonlyArray<Statement> =>
-  [...text.matchAll(pattern)].flatMap((match): ReadonlyArray<Statement> => {
+const statements = (
+  text: string,
+  { isSmall, pattern }: Way,
+  patterns: Patterns,
+  isHeld: (at: number) => boolean
+): ReadonlyArray<Statement> =>
+  matches(text, pattern).flatMap((match): ReadonlyArray<Statement> => {
     const found = match.groups!.letter!
     const at = match.index + match[0].lastIndexOf(found)
     const rest = text.slice(at + 1)
@@ -390,7 +402,7 @@ const statements = (text: string, { isSmall, pattern }: Way, patterns: Patterns)
     const lead = text.slice(Math.max(0, from - 60), from)
     if (disowned.test(lead) || ofOthers.test(lead) || patterns.calledWrong.test(rest)) return []
     const isSecond = patterns.second.test(text.slice(Math.max(0, at - 40), at).replace(/[([{]+$/, ""))
-    if (!isChosen(text, { start: at, end: at + 1 })) return []
+    if (!isHeld(at)) return []
     return [{ at, letter: isSecond || patterns.hedged.test(rest) || doubted.test(rest) ? undefined : letter }]
   })
 
@@ -417,10 +429,9 @@ const objectOf = new RegExp(
 )
 
 /** Returns the letter in the last sentence that mentions any, if it mentions only one, as its subject or conclusion. */
-const favoured = (text: string, letters: string): Statement | undefined => {
-  const mention = new RegExp(`(?<![\\p{L}\\p{N}'’-])[${letters}](?![\\p{L}\\p{N}'’]|\\s*[+^*/]|-\\p{L})`, "gu")
+const favoured = (text: string, { mention }: Patterns): Statement | undefined => {
   for (const { 0: sentence, index } of [...text.matchAll(/[^.!?\n]+[.!?]?/g)].toReversed()) {
-    const mentions = [...sentence.matchAll(mention)].map((one) => ({
+    const mentions = matches(sentence, mention).map((one) => ({
       letter: one[0],
       at: one.index,
       before: sentence.slice(0, one.index),
@@ -475,21 +486,27 @@ export const extract = (text: string, letters: string = defaultLetters): string 
   const said = withoutContrast(plain(shown.replace(boldEnd, "$1\n$2$3")))
   const patterns = patternsFor(letters)
   const [stated, pointed, alone] = patterns.ways
-  for (const kind of isListing(said, letters) ? [stated!, pointed!] : [stated!, pointed!, alone!]) {
-    const found = kind.flatMap((one) => statements(said, one, patterns))
-    const evaded = [...said.matchAll(evasions)].map(({ index }) => ({ at: index, letter: undefined }))
+  const held = new Map<number, boolean>()
+  // Several patterns find the same letter.
+  const isHeld = (at: number) => {
+    const isKnown = held.get(at) ?? isChosen(said, { start: at, end: at + 1 })
+    held.set(at, isKnown)
+    return isKnown
+  }
+  for (const kind of isListing(said, patterns) ? [stated!, pointed!] : [stated!, pointed!, alone!]) {
+    const byWay = kind.map((one) => statements(said, one, patterns, isHeld))
+    const found = byWay.flat()
+    const evaded = matches(said, evasions).map(({ index }) => ({ at: index, letter: undefined }))
     if (found.length === 0) {
-      const only = kind === pointed ? favoured(said, letters) : undefined
+      const only = kind === pointed ? favoured(said, patterns) : undefined
       if (only === undefined) continue
-      return isChosen(said, { start: only.at, end: only.at + 1 }) && !isUnchosen(said, only.at + 1)
-        ? only.letter
-        : undefined
+      return isHeld(only.at) && !isUnchosen(said, only.at + 1) ? only.letter : undefined
     }
     const chosen = last([...found, ...evaded])
     if (chosen === undefined || isUnchosen(said, chosen.at + 1)) return undefined
     const isRival = ({ at, letter }: Statement) =>
       letter !== undefined && letter !== chosen.letter && !isReplaced(said.slice(at + 1, chosen.at), true)
-    const strong = patterns.ways[0]!.slice(0, 3).flatMap((one) => statements(said, one, patterns))
+    const strong = kind === stated ? byWay.slice(0, 3).flat() : []
     return strong.some(({ at }) => at === chosen.at) && strong.some(isRival) ? undefined : chosen.letter
   }
   return verified
@@ -545,12 +562,8 @@ const onlyVerified = (text: string, letters: string): string | undefined => {
 }
 
 /** Whether a text lists the choices, one per line or in parentheses. */
-const isListing = (text: string, letters: string): boolean => {
-  const lines = [
-    ...text.matchAll(new RegExp(`(?:^|\\n|\\s(?=\\())[\\s(]*(?:(?:option|choice)\\s+)?([${letters}])\\s*[).:]`, "gi"))
-  ]
-  return new Set(lines.map(([, letter]) => letter)).size > 1
-}
+const isListing = (text: string, { listed }: Patterns): boolean =>
+  new Set(matches(text, listed).map(([, letter]) => letter)).size > 1
 
 /** Returns the letter of the last statement. If one of several readings is a hedge, there is no letter. */
 const last = (found: ReadonlyArray<Statement>): Statement | undefined => {

@@ -6,6 +6,8 @@
  * the sentences that follow, may retract it. Formulas are masked, because they do not contain words.
  */
 import { answerWords, joinedWords, resultWords, rightWords, wrongWords } from "../answerWords.ts"
+import { matches } from "../matches.ts"
+import { remembered } from "../remembered.ts"
 import { isAnnounced } from "./announcement.ts"
 import { because } from "./because.ts"
 import { isAmount, isCommitted, isCommittedAbroad, isEnglishAmount, isSubject } from "./commitment.ts"
@@ -37,11 +39,18 @@ const sign = "□"
 /** Matches formulas, and commands outside formulas. */
 const formulas = /\$\$[\s\S]+?\$\$|\\\[[\s\S]+?\\\]|\$[^$\n]+?\$|\\\(.+?\\\)|\\[a-zA-Z]+/g
 
+/** Replaces every character of formulas with a placeholder sign, keeping offsets. */
+const withoutFormulas = remembered(
+  (text) =>
+    text
+      .replace(formulas, (formula) => sign.repeat(formula.length))
+      .replace(/```\w*/g, (fence) => " ".repeat(fence.length)),
+  4
+)
+
 /** Replaces every character of formulas and answers with a placeholder sign, keeping offsets. */
 export const masked = (text: string, spans: ReadonlyArray<Span>): string => {
-  const plain = text
-    .replace(formulas, (formula) => sign.repeat(formula.length))
-    .replace(/```\w*/g, (fence) => " ".repeat(fence.length))
+  const plain = withoutFormulas(text)
   const pieces: Array<string> = []
   let at = 0
   for (const { end, start } of [...spans].sort((a, b) => a.start - b.start)) {
@@ -70,7 +79,7 @@ const sentenceBefore = (text: string, start: number): string => {
   const from = Math.max(0, start - reach)
   const part = text.slice(from, start)
   let begin = 0
-  for (const { 0: mark, index } of part.matchAll(sentenceEnd)) {
+  for (const { 0: mark, index } of matches(part, sentenceEnd)) {
     const end = index + mark.length
     if (mark !== "\n") begin = end
     else if (!isOpen(part.slice(begin, index).trimEnd(), `${part.slice(end)}${sign}`)) begin = end
@@ -86,7 +95,7 @@ const nextSentence =
 const sentenceBehind = (text: string, end: number): { readonly said: string; readonly mark: string } => {
   const part = text.slice(end, end + reach)
   if (nextSentence.test(part)) return { said: "", mark: "." }
-  for (const { 0: mark, index } of part.matchAll(sentenceEnd)) {
+  for (const { 0: mark, index } of matches(part, sentenceEnd)) {
     if (mark === "\n" && (/^[\s□.*_]*$/.test(part.slice(0, index)) || isOpen(part.slice(0, index), ""))) {
       if (/^\s*(?!(?:final )?answer\b)\p{Ll}/u.test(part.slice(index + 1))) continue
     }
@@ -314,7 +323,7 @@ const wordsIn = (text: string): number => text.match(/[\p{L}\p{M}'’]+/gu)?.len
 const previousSentence = (text: string, end: number): string => {
   const part = text.slice(Math.max(0, end - reach), end).replace(/[\s.!?…。！？؟।]+$/, "")
   let begin = 0
-  for (const { 0: mark, index } of part.matchAll(sentenceEnd)) begin = index + mark.length
+  for (const { 0: mark, index } of matches(part, sentenceEnd)) begin = index + mark.length
   return part.slice(begin)
 }
 
@@ -353,7 +362,7 @@ export const isUnchosen = (text: string, end: number): boolean => {
 const turns = new RegExp(English.turn.source, "giu")
 
 /** Returns the position of the last adversative word, such as "but", or 0 if there is none. */
-const lastTurn = (text: string): number => [...text.matchAll(turns)].at(-1)?.index ?? 0
+const lastTurn = (text: string): number => matches(text, turns).at(-1)?.index ?? 0
 
 /** Matches the part of a formula before a value in it, which is more than its delimiter. */
 const withinFormula = /□{3}$/
@@ -550,7 +559,7 @@ const hasHarm = (written: string, inEnglish: boolean): boolean => {
   let begin = sentenceBehind(tail, 0).said.length
   let count = 0
   let isInList = false
-  for (const { 0: mark, index } of [...tail.matchAll(sentenceEnd), { 0: "", index: tail.length }]) {
+  for (const { 0: mark, index } of [...matches(tail, sentenceEnd), { 0: "", index: tail.length }]) {
     if (index < begin || ++count > maxSentences) continue
     const sentence = tail.slice(begin, index)
     begin = index + mark.length

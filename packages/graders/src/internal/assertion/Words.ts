@@ -3,23 +3,59 @@
  * them are compared as strings, because a regular expression with hundreds of alternatives would try all of them at
  * every position.
  */
+import { matches } from "../matches.ts"
+import { remembered } from "../remembered.ts"
 
-/** Splits a pattern at its top-level alternatives. */
+/** Splits a pattern at its top-level alternatives. Stops at a bracket that is not opened. */
 const split = (pattern: string): ReadonlyArray<string> => {
   const parts: Array<string> = []
   let depth = 0
+  let isInClass = false
   let from = 0
-  for (let at = 0; at < pattern.length; at++) {
+  let at = 0
+  for (; at < pattern.length && depth >= 0; at++) {
     const character = pattern[at]
     if (character === "\\") at++
-    else if (character === "(" || character === "[") depth++
-    else if (character === ")" || character === "]") depth--
+    else if (isInClass) isInClass = character !== "]"
+    else if (character === "[") isInClass = true
+    else if (character === "(") depth++
+    else if (character === ")") depth--
     else if (character === "|" && depth === 0) {
       parts.push(pattern.slice(from, at))
       from = at + 1
     }
   }
-  return [...parts, pattern.slice(from)]
+  return [...parts, pattern.slice(from, depth < 0 ? at - 1 : at)]
+}
+
+/** Matches the start of a condition on the text around a position. */
+const conditional = /^\(\?<?[=!]/
+
+const optionalLetter = /^([\p{L}\p{M} '’])\?(?!\?)/u
+
+interface Start {
+  /** Conditions on the text around the start. */
+  readonly condition: string
+  readonly pattern: string
+}
+
+/** Distributes the group or the optional letter at the start of a pattern, so that most results start with letters. */
+const distributed = (pattern: string, condition = ""): ReadonlyArray<Start> => {
+  const letter = optionalLetter.exec(pattern)?.[1]
+  if (letter !== undefined) {
+    const rest = pattern.slice(letter.length + 1)
+    return [{ condition, pattern: letter + rest }, ...distributed(rest, condition)]
+  }
+  const open = conditional.exec(pattern)?.[0] ?? "(?:"
+  if (!pattern.startsWith(open)) return [{ condition, pattern }]
+  const inner = split(pattern.slice(open.length))
+  const end = open.length + inner.join("|").length + 1
+  if (open !== "(?:") return distributed(pattern.slice(end), condition + pattern.slice(0, end))
+  if (/^(?:[*+{]|\?\?)/.test(pattern.slice(end))) return [{ condition, pattern }]
+  const isOptional = pattern[end] === "?"
+  const rest = pattern.slice(isOptional ? end + 1 : end)
+  const all = inner.flatMap((one) => distributed(one + rest, condition))
+  return isOptional ? [...all, ...distributed(rest, condition)] : all
 }
 
 /** The position of a match. */
@@ -37,37 +73,31 @@ export interface Words {
 const begin = /(?<!\p{L})[^\s□]/gu
 
 interface Searched {
-  readonly text: string
   /** The text in lower case, with the same offsets. */
   readonly lower: string
   /** The positions at which words and symbols start. */
   readonly begins: ReadonlyArray<number>
 }
 
-let last: Searched = { text: "", lower: "", begins: [] }
-
-/** Prepares a text for searches. The last result is cached, because many lists search the same text. */
-const searched = (text: string): Searched => {
-  if (last.text !== text) {
-    // No other letter has a lower case of another length.
-    const lower = text.replaceAll("İ", "I").toLowerCase()
-    last = { text, lower, begins: Array.from(text.matchAll(begin), ({ index }) => index) }
-  }
-  return last
-}
+/** Prepares a text for searches, because many lists search the same text. */
+const searched = remembered((text): Searched => {
+  // No other letter has a lower case of another length.
+  const lower = text.replaceAll("İ", "I").toLowerCase()
+  return { lower, begins: matches(text, begin).map(({ index }) => index) }
+}, 16)
 
 /** Creates a list whose words match anywhere, even within other words. */
 export const joined = (pattern: string, before = ""): Words => {
   const all = new RegExp(`${before}(?:${pattern})`, "giu")
   const one = new RegExp(all.source, "iu")
   return {
-    find: (text) => Array.from(text.matchAll(all), ({ 0: { length }, index }) => ({ index, end: index + length })),
+    find: (text) => matches(text, all).map(({ 0: { length }, index }) => ({ index, end: index + length })),
     test: (text) => one.test(text)
   }
 }
 
-/** Letters, spaces and apostrophes at the start of an alternative that are not optional or repeated. */
-const literalStart = /^(?:[\p{L}\p{M} '’](?![?*+{]))*/u
+/** Letters, spaces, commas and apostrophes at the start of an alternative that are not optional or repeated. */
+const literalStart = /^(?:[\p{L}\p{M} ,'’](?![?*+{]))*/u
 
 const letters = /\p{L}*/uy
 
@@ -80,19 +110,21 @@ const endAt = (pattern: RegExp, text: string, index: number): number | undefined
 interface Alternative {
   /** The start of every match, in lower case. */
   readonly literal: string
-  /** Returns the end of the match, given the end of the literal. */
+  /** Returns the end of the match, given its start. */
   readonly endFrom: (text: string, index: number) => number | undefined
 }
 
-const alternativeOf = (pattern: string, end: string): Alternative => {
+const alternativeOf = ({ condition, pattern }: Start, end: string): Alternative => {
   const literal = literalStart.exec(pattern)![0]
-  const rest = pattern.slice(literal.length)
+  const from = condition === "" ? literal.length : 0
+  const rest = pattern.slice(from)
   const isStem = rest === "\\p{L}*"
   let compiled: RegExp | undefined
   return {
     literal: literal.toLowerCase(),
-    endFrom: (text, index) => {
-      compiled ??= new RegExp(isStem ? end : `(?:${rest})${end}`, "iuy")
+    endFrom: (text, start) => {
+      compiled ??= new RegExp(isStem ? end : `${condition}(?:${rest})${end}`, "iuy")
+      const index = start + from
       return endAt(compiled, text, isStem ? endAt(letters, text, index)! : index)
     }
   }
@@ -106,7 +138,9 @@ const indexed = 2
  * follow.
  */
 export const make = (pattern: string, end = "(?![\\p{L}])"): Words => {
-  const alternatives = split(pattern).map((one) => alternativeOf(one, end))
+  const alternatives = split(pattern)
+    .flatMap((one) => distributed(one))
+    .map((one) => alternativeOf(one, end))
   const short = alternatives.filter(({ literal }) => literal.length < indexed)
   const starts = new Set(alternatives.map(({ literal }) => literal.slice(0, indexed)))
   const byStart = new Map(
@@ -115,14 +149,14 @@ export const make = (pattern: string, end = "(?![\\p{L}])"): Words => {
       alternatives.filter(({ literal }) => start.startsWith(literal.slice(0, indexed)))
     ])
   )
-  const search = (given: string, isOne: boolean): ReadonlyArray<Found> => {
-    const { begins, lower, text } = searched(given)
+  const search = (text: string, isOne: boolean): ReadonlyArray<Found> => {
+    const { begins, lower } = searched(text)
     const found: Array<Found> = []
     let from = 0
     for (const index of begins) {
       if (index < from) continue
       for (const { endFrom, literal } of byStart.get(lower.slice(index, index + indexed)) ?? short) {
-        const after = lower.startsWith(literal, index) ? endFrom(text, index + literal.length) : undefined
+        const after = lower.startsWith(literal, index) ? endFrom(text, index) : undefined
         if (after === undefined) continue
         from = after
         found.push({ index, end: after })

@@ -1,4 +1,5 @@
 /** Detects the languages of a text by its scripts and most common words. */
+import { remembered } from "../remembered.ts"
 import { type Doubts, doubts } from "./doubts.ts"
 import * as Words from "./Words.ts"
 
@@ -158,21 +159,19 @@ const patternsOf = (index: number): Patterns => {
 /** Matches a letter outside the English alphabet. */
 const foreign = /[^\u0020-\u007e\s□]/
 
-const wordsIn = (text: string): ReadonlyArray<string> =>
-  Array.from(text.toLowerCase().matchAll(/[\p{L}\p{M}\p{Cf}'-]{1,24}/gu), ([word]) => word)
-
-/** How many of the words of a text are common in each language, and in English. */
-const countsOf = (text: string) => {
+/** The words of a text, and how many of them are common in each language, and in English. */
+const countsOf = remembered((text) => {
   const counts: Array<number> = common.map(() => 0)
-  let [inEnglish, all] = [0, 0]
-  for (const word of wordsIn(text)) {
-    all++
+  const all: ReadonlyArray<string> = text.toLowerCase().match(/[\p{L}\p{M}\p{Cf}'-]{1,24}/gu) ?? []
+  const isForeign = foreign.test(text)
+  let inEnglish = 0
+  for (const word of all) {
     if (english.has(word)) inEnglish++
     for (const index of words.get(word) ?? []) counts[index]!++
-    if (foreign.test(word)) for (const [index, rare] of letters) if (rare.test(word)) counts[index]!++
+    if (isForeign && foreign.test(word)) for (const [index, rare] of letters) if (rare.test(word)) counts[index]!++
   }
   return { counts, most: Math.max(...counts), inEnglish, all }
-}
+}, 16)
 
 /** Whether a text is more likely English than any other language. */
 export const isEnglish = (text: string): boolean => {
@@ -191,8 +190,7 @@ const unread = new RegExp(
  * another language, and `false` if it contains a word that may be a denial.
  */
 export const isStatedPlainly = (sentence: string): boolean | undefined => {
-  const { inEnglish, most } = countsOf(sentence)
-  const all = wordsIn(sentence)
+  const { all, inEnglish, most } = countsOf(sentence)
   const best = Math.max(...plainWords.map((list) => all.filter((word) => list.all.has(word)).length))
   if (!unread.test(sentence) && (best === 0 || best <= Math.max(most, inEnglish))) return undefined
   return plainWords.some(({ stating }) => all.every((word) => stating.has(word)))
@@ -205,7 +203,7 @@ export const isStatedPlainly = (sentence: string): boolean | undefined => {
 export const patternsIn = (text: string, isGuessed = true): ReadonlyArray<Patterns> => {
   const { all, counts, inEnglish, most } = countsOf(text)
   const isNoted = (count: number) => count > 0 && 2 * count >= most && 2 * count >= inEnglish
-  const isUnknown = isGuessed && most === 0 && inEnglish === 0 && all > 0
+  const isUnknown = isGuessed && most === 0 && inEnglish === 0 && all.length > 0
   const latin = counts.flatMap((count, index) => (isNoted(count) || isUnknown ? [index] : []))
   const others = !foreign.test(text)
     ? []

@@ -3,6 +3,7 @@
  * sentence. Plain word lists, one line per language.
  */
 
+import { matches } from "../matches.ts"
 import * as Words from "./Words.ts"
 
 const alternatives = (lines: string): string =>
@@ -103,7 +104,7 @@ export const hearsay = (text: string): ReadonlyArray<Words.Found> => {
       ? [{ index, end }]
       : []
   })
-  for (const { 0: owner, index } of [...text.matchAll(ofPerson), ...text.matchAll(ofSomebody)])
+  for (const { 0: owner, index } of [...matches(text, ofPerson), ...matches(text, ofSomebody)])
     found.push({ index, end: index + owner.length })
   if (isAscii.test(text)) return found
   const joined = joinedSourceWords.find(text).flatMap(({ end, index }) => {
