@@ -16,11 +16,17 @@ const isAlive = (pid) => {
   }
 }
 
+const isFull = (/** @type {string} */ code) => code === "ENOSPC" || code === "EDQUOT"
+
 const take = () => {
   try {
     fs.writeFileSync(file, String(process.pid), { flag: "wx" })
     return true
-  } catch {
+  } catch (error) {
+    const { code = "" } = /** @type {NodeJS.ErrnoException} */ (error)
+    // A full disk leaves an empty file.
+    if (isFull(code)) fs.rmSync(file, { force: true })
+    if (isFull(code) || code === "EACCES" || code === "EROFS") throw error
     return false
   }
 }

@@ -3,9 +3,9 @@
  * scripts/setup/pack.mjs FOLDER @divisi/core …`. Prints the file names by package name as JSON. Used by `divisi
  * provider new` and `divisi init`.
  */
-import { run, SetUpError, stage } from "./progress.mjs"
+import { report, run, stage } from "./progress.mjs"
 import { buildMissing, pnpm, setUp } from "./set-up.mjs"
-import { closure } from "./workspace.mjs"
+import { closure, root } from "./workspace.mjs"
 
 /**
  * Packs packages, and their dependencies in this clone, into a folder. Returns the file names by package name.
@@ -18,7 +18,8 @@ const pack = async (names, to) => {
   const members = [...new Map(needed.map((member) => [member.folder, member])).values()]
   await buildMissing(members)
   await stage("packing", async () => {
-    for (const { folder } of members) await run([...pnpm(), "pack", "--pack-destination", to], folder)
+    const filters = members.map(({ manifest: { name } }) => `--filter=${name}`)
+    await run([...pnpm(), ...filters, "pack", "--pack-destination", to], root)
   })
   return Object.fromEntries(
     members.map(({ manifest: { name, version } }) => [
@@ -35,7 +36,5 @@ const [to = "", ...names] = process.argv.slice(2)
 try {
   if (await setUp([])) process.stdout.write(`${JSON.stringify(await pack(names, to))}\n`)
 } catch (error) {
-  if (!(error instanceof SetUpError)) throw error
-  process.stderr.write(`\n${error.message}\n`)
-  process.exitCode = 1
+  report(error)
 }

@@ -2,14 +2,12 @@
  * Runs in a package's folder before it is packed. Builds the package with its declarations, if they are missing or
  * outdated, because set-up skips declarations.
  */
-import { SetUpError } from "./progress.mjs"
+import { report } from "./progress.mjs"
 import { buildMissing } from "./set-up.mjs"
 import { packages } from "./workspace.mjs"
 
 try {
   await buildMissing(packages().filter(({ folder }) => folder === process.cwd()))
 } catch (error) {
-  if (!(error instanceof SetUpError)) throw error
-  process.stderr.write(`\n${error.message}\n`)
-  process.exitCode = 1
+  report(error)
 }

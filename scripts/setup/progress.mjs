@@ -14,6 +14,50 @@ const isLive = Boolean(process.stderr.isTTY) && !process.env.CI && process.env.T
 /** A failed stage. Its message is sufficient for the user. */
 export class SetUpError extends Error {}
 
+const diskFull = "the disk is full. Free 2 GB, then run the same command again."
+
+const noPermission =
+  "permission denied. Run the command as the owner of the clone, or clone Divisi into a folder of your own."
+
+/** @type {Readonly<Record<string, string>>} */
+const causes = {
+  EACCES: noPermission,
+  EPERM: noPermission,
+  EROFS: "the file system is read-only. Clone Divisi into a folder that can be written.",
+  ENOSPC: diskFull,
+  EDQUOT: diskFull
+}
+
+/**
+ * Prints why set-up failed and sets the exit code. Throws errors that are neither failed stages nor files that cannot be
+ * written.
+ *
+ * @param {unknown} error
+ */
+export const report = (error) => {
+  const { code = "", path: file = stateFolder } = /** @type {NodeJS.ErrnoException} */ (error)
+  const cause = causes[code]
+  if (!(error instanceof SetUpError) && cause === undefined) throw error
+  const message = error instanceof SetUpError ? error.message : `${file} cannot be written: ${cause}`
+  process.stderr.write(`\n${message}\n`)
+  process.exitCode = 1
+}
+
+/**
+ * Appends to the log. Returns false if it cannot be written, for example if the clone belongs to another user.
+ *
+ * @param {string} output
+ */
+const log = (output) => {
+  try {
+    fs.mkdirSync(stateFolder, { recursive: true })
+    fs.appendFileSync(logFile, output)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** @param {number} since */
 const seconds = (since) => `${((Date.now() - since) / 1000).toFixed(1)} s`
 
@@ -72,8 +116,7 @@ export const run = (command, cwd, explain = () => undefined) =>
     }
     child.on("error", (error) => reject(new SetUpError(`${program} could not be started: ${error.message}`)))
     child.on("close", (code, signal) => {
-      fs.mkdirSync(stateFolder, { recursive: true })
-      fs.appendFileSync(logFile, output)
+      const isLogged = log(output)
       if (code === 0) return resolve()
       const lines = output.trimEnd().split("\n")
       const tail = lines
@@ -81,7 +124,9 @@ export const run = (command, cwd, explain = () => undefined) =>
         .slice(-25)
         .join("\n")
       const end = signal === null ? `exit code ${code}` : signal
-      reject(new SetUpError(explain(output) ?? `${tail}\n\n(${end}; the whole log is in ${logFile})`))
+      const isFull = /ENOSPC|EDQUOT|no space left/i.test(output)
+      const known = isFull ? `${program} failed: ${diskFull}` : explain(output)
+      reject(new SetUpError(known ?? `${tail}\n\n(${end}${isLogged ? `; the whole log is in ${logFile}` : ""})`))
     })
   })
 

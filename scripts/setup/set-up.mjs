@@ -10,7 +10,7 @@ import path from "node:path"
 import { linkCommand } from "./bin.mjs"
 import { withLock } from "./lock.mjs"
 import { npm } from "./npm.mjs"
-import { clearLog, run, SetUpError, stage, title } from "./progress.mjs"
+import { clearLog, report, run, stage, title } from "./progress.mjs"
 import * as State from "./state.mjs"
 import { root } from "./workspace.mjs"
 
@@ -196,9 +196,7 @@ export const setUp = async (wanted) => {
     if (!isSetUp(wanted)) await withLock(() => setUpUnlocked(wanted))
     return true
   } catch (error) {
-    if (!(error instanceof SetUpError)) throw error
-    process.stderr.write(`\n${error.message}\n`)
-    process.exitCode = 1
+    report(error)
     return false
   }
 }

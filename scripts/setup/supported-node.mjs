@@ -1,11 +1,5 @@
 // Prints the path of a supported Node, for shell scripts. Exits with code 1 if there is none.
-import { SetUpError } from "./progress.mjs"
+import { report } from "./progress.mjs"
 import { supportedNode } from "./with-node.mjs"
 
-supportedNode().then(
-  (node) => process.stdout.write(`${node}\n`),
-  (error) => {
-    process.stderr.write(`\n${error instanceof SetUpError ? error.message : error.stack}\n`)
-    process.exitCode = 1
-  }
-)
+supportedNode().then((node) => process.stdout.write(`${node}\n`), report)

@@ -8,7 +8,7 @@ import path from "node:path"
 import { withLock } from "./lock.mjs"
 import { isSupported, minimum } from "./node-version.mjs"
 import { npm, patience } from "./npm.mjs"
-import { run, SetUpError, stage } from "./progress.mjs"
+import { report, run, stage } from "./progress.mjs"
 import { stateFolder } from "./workspace.mjs"
 
 // Outside of node_modules, which is managed by pnpm.
@@ -16,9 +16,12 @@ const folder = path.join(stateFolder, "node24")
 const executable = process.platform === "win32" ? "node.exe" : "node"
 const brought = path.join(folder, "node_modules/node/bin", executable)
 
-const explain = () =>
+/** @param {string} output */
+const explain = (output) => (/EACCES|EPERM|EROFS/.test(output) ? undefined : noNode)
+
+const noNode =
   "Node 24 could not be installed from the npm registry. Check the network (and npm's proxy and registry settings) and\n" +
-  "run the same command again, or install Node from https://nodejs.org"
+  "the free disk space (2 GB), and run the same command again, or install Node from https://nodejs.org"
 
 /**
  * Installs Node into a temporary folder and moves it to its final location, so that a killed installation leaves
@@ -89,8 +92,6 @@ export const withNode = async (load) => {
     if (node === process.execPath) await load()
     else handOver(node)
   } catch (error) {
-    if (!(error instanceof SetUpError)) throw error
-    process.stderr.write(`\n${error.message}\n`)
-    process.exitCode = 1
+    report(error)
   }
 }

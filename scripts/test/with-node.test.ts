@@ -77,6 +77,31 @@ describe.skipIf(process.platform === "win32")("with a Node that is too old", () 
     expect(calls()).toHaveLength(1)
   })
 
+  it.each([
+    ["EACCES", "permission denied. Run the command as the owner of the clone"],
+    ["EROFS", "the file system is read-only."],
+    ["ENOSPC", "the disk is full. Free 2 GB, then run the same command again."]
+  ])("says what to do if the clone cannot be written: %s", (code, says) => {
+    // A full disk still creates the file.
+    write(
+      "old.mjs",
+      `import fs from "node:fs"
+Object.defineProperty(process, "version", { value: "v16.20.0" })
+const { writeFileSync } = fs
+fs.writeFileSync = (file, text, options) => {
+  if (!String(file).endsWith(".lock")) return writeFileSync(file, text, options)
+  if (${JSON.stringify(code)} === "ENOSPC") writeFileSync(file, "", options)
+  throw Object.assign(new Error("${code}: refused"), { code: ${JSON.stringify(code)}, path: file })
+}
+`
+    )
+    const { status, stderr } = start()
+    expect(stderr).toContain(`${path.join(clone, ".divisi/set-up.lock")} cannot be written: ${says}`)
+    expect(stderr).not.toMatch(/^ +at /m)
+    expect(status).toBe(1)
+    expect(fs.existsSync(path.join(clone, ".divisi/set-up.lock"))).toBe(false)
+  })
+
   it("says what to do without a network, and leaves nothing that looks installed", () => {
     const { status, stderr } = start({ OFFLINE: "1" })
     expect(stderr).toContain("could not be installed from the npm registry. Check the network")

@@ -56,6 +56,10 @@ it("names the Node of the clone if the user's own is too old", () => {
   assert.strictEqual(Clone.nodeFor(folder, brought), path.join("..", ".divisi/node24/node_modules/node/bin/node"))
   assert.match(Clone.nodeFor(path.resolve("/app"), brought.replace("clone", "my clone")), /^".+"$/)
   assert.strictEqual(Clone.nodeFor(folder, path.resolve("/usr/bin/node")), "node")
+  assert.strictEqual(
+    Clone.commandFor(folder, path.join(folder, "../my clone/divisi.mjs")),
+    `node "${path.join("..", "my clone/divisi.mjs")}"`
+  )
 })
 
 describe("the next steps of divisi init", () => {

@@ -16,6 +16,7 @@ import manifest from "../../package.json" with { type: "json" }
 import * as ConfigFile from "../config/ConfigFile.ts"
 import * as Clone from "../invocation/Clone.ts"
 import { exitCodes, type Failure, failed, messageOf, silent, usage } from "../invocation/Failure.ts"
+import { quotedPath } from "../invocation/Hint.ts"
 import * as Output from "../invocation/Output.ts"
 import * as KnownModels from "../vendors/KnownModels.ts"
 import * as Found from "./Found.ts"
@@ -268,12 +269,12 @@ export const init = Effect.fnUntraced(function* (
   const isInstalling =
     input.install || (isAsking && (yield* ask(Prompt.Confirm({ message: `Run ${command.join(" ")}?`, initial: true }))))
   if (isInstalling) yield* install(folder, command, input.json)
-  const divisi = Clone.isThere() ? `node ${path.relative(folder, process.argv[1] ?? "divisi")}` : "npx divisi"
+  const divisi = Clone.commandFor(folder)
   const names = models.map(nameOf)
   const written = [...files, ...own].map(({ name }) => name)
   const node = Clone.nodeFor(folder)
   const entered = path.relative(process.cwd(), folder)
-  const enter = entered === "" ? [] : [`cd ${/\s/.test(entered) ? `"${entered}"` : entered}`]
+  const enter = entered === "" ? [] : [`cd ${quotedPath(entered)}`]
   const next = [`${node} ${scriptFile}`, `${divisi} run "a question"`, `${divisi} chat`]
   if (input.json) {
     const facts = { found, models: names, files: written, folder, install: command, isInstalled: isInstalling, next }

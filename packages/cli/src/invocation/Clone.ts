@@ -6,6 +6,7 @@ import { existsSync, realpathSync } from "node:fs"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
 import * as ProcessGroup from "@divisi/files/ProcessGroup"
+import { quotedPath } from "./Hint.ts"
 
 /**
  * Returns the script that packs a clone's packages, or `undefined` if the command line was installed from a registry.
@@ -25,9 +26,12 @@ export const isThere = (): boolean => script() !== undefined
  */
 export const nodeFor = (folder: string, program = process.execPath): string => {
   if (!/[/\\]\.divisi[/\\]node24[/\\]/.test(program)) return "node"
-  const relative = path.relative(folder, program)
-  return /\s/.test(relative) ? `"${relative}"` : relative
+  return quotedPath(path.relative(folder, program))
 }
+
+/** Returns the words that run the command line from a folder: those of the clone, or `npx divisi` without one. */
+export const commandFor = (folder: string, program = process.argv[1] ?? "divisi"): string =>
+  isThere() ? `node ${quotedPath(path.relative(folder, program))}` : "npx divisi"
 
 /** Packs packages from the clone, with their dependencies, into a folder. Returns file names by package name. */
 export const pack = (names: ReadonlyArray<string>, to: string): Promise<Readonly<Record<string, string>>> =>

@@ -14,6 +14,9 @@ export interface Place {
 export const quoted = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
+/** Quotes a path with spaces, in the form that the shells of all systems accept. */
+export const quotedPath = (path: string): string => (/\s/.test(path) ? `"${path}"` : path)
+
 const none = Option.none<never>()
 
 /** Returns a flag with its value, or nothing if it was not passed. */

@@ -10,6 +10,7 @@ import * as Option from "effect/Option"
 import manifest from "../../package.json" with { type: "json" }
 import * as Clone from "../invocation/Clone.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { quotedPath } from "../invocation/Hint.ts"
 import { stdout } from "../invocation/Output.ts"
 import type { NewInput } from "./flags.ts"
 
@@ -188,7 +189,7 @@ export const create = Effect.fnUntraced(function* (input: NewInput): Effect.fn.R
         ...files.map((file) => `  ${file}`),
         "",
         "It already works with a real API and passes the tests of the provider contract:",
-        `  cd ${folder} && npm install && npm test`,
+        `  cd ${quotedPath(folder)} && npm install && npm test`,
         "README.md explains which files to change.",
         ...(Clone.isThere() ? ofClone : ofRegistry),
         ""
