@@ -161,7 +161,10 @@ export const numbering = (
         const number = numberOf(asked, own, false)
         const held = () => {
           concurrent ??= Deferred.makeUnsafe<void>()
-          const known = Effect.timeoutOption(Deferred.await(concurrent), otherCallMillis)
+          const known = Effect.timeoutOrElse(Deferred.await(concurrent), {
+            duration: otherCallMillis,
+            orElse: () => Effect.void
+          })
           return Effect.flatMap(known, () => made(numberOf(asked, own, true)!))
         }
         return Effect.ensuring(
