@@ -412,12 +412,7 @@ class Survival {
     for (const problem of SurvivalInvariants.ofTools(this.begun, ToolWorld.repeatable)) this.complain(problem)
     if (!this.isDurable) return
     const found = { runId, entries: this.entries(), log: this.log, calls: witness.calls() }
-    for (const problem of SurvivalInvariants.ofJournal({
-      ...found,
-      spend: result.spend,
-      isCutShort: result.ending === "budget"
-    }))
-      this.complain(problem)
+    for (const problem of SurvivalInvariants.ofJournal({ ...found, spend: result.spend })) this.complain(problem)
   }
 
   /** Checks that a run that has ended permanently gives the same result and calls no worker. */

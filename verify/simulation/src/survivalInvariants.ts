@@ -69,8 +69,6 @@ interface Ended {
   /** What its vendors were asked. */
   readonly calls: number
   readonly spend: Spend
-  /** Whether a limit has cut it short: then the last call in doubt may be more than is left. */
-  readonly isCutShort: boolean
 }
 
 const isPaid = (entry: Journal.CallEntry): boolean =>
@@ -111,7 +109,7 @@ const ofAnswers = (entries: ReadonlyArray<Journal.Entry>): Problems => {
 }
 
 /** What is wrong with the journal of a run that has ended. */
-export const ofJournal = ({ calls: asked, entries, isCutShort, log, runId, spend }: Ended): Problems => {
+export const ofJournal = ({ calls: asked, entries, log, runId, spend }: Ended): Problems => {
   const problems: Array<string> = []
   const own = Journal.eventsOf(entries).filter((event) => event.type === "run-finished" && event.runId === runId)
   if (own.length !== 1) problems.push(`the journal has ${own.length} ends`)
@@ -122,11 +120,9 @@ export const ofJournal = ({ calls: asked, entries, isCutShort, log, runId, spend
   const calls = entries.filter(isCall)
   const paid = calls.filter(isPaid)
   if (asked > paid.length) problems.push(`${asked} calls were sent, and ${paid.length} are told`)
-  if (paid.length !== spend.calls && !isCutShort)
-    problems.push(`${paid.length} calls are in the journal, ${spend.calls} were charged`)
+  if (paid.length !== spend.calls) problems.push(`${paid.length} calls are in the journal, ${spend.calls} were charged`)
   const cost = paid.reduce((sum, entry) => sum + ("costUsd" in entry ? (entry.costUsd ?? 0) : 0), 0)
-  if (Math.abs(cost - spend.costUsd) > 1e-9 && !isCutShort)
-    problems.push(`${cost} USD in the journal, ${spend.costUsd} were charged`)
+  if (Math.abs(cost - spend.costUsd) > 1e-9) problems.push(`${cost} USD in the journal, ${spend.costUsd} were charged`)
   return [...problems, ...ofCalls(calls), ...ofAnswers(entries)]
 }
 
