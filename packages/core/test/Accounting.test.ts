@@ -290,3 +290,26 @@ describe("the length of time that something took", () => {
     })
   )
 })
+
+describe("prices of long prompts", () => {
+  it.effect("are reserved before the call", () =>
+    Effect.gen(function* () {
+      const longPrompts = { aboveTokens: 1_000, inputPerMillion: 1_000, outputPerMillion: 0 }
+      const asked = ScriptedWorker.make({
+        id: "a",
+        replies: ["yes"],
+        pricing: { inputPerMillion: 0, outputPerMillion: 0, longPrompts }
+      })
+      const conductor = Conductor.make({
+        pool: WorkerPool.makeUnsafe([asked]),
+        policy: fixed(step(0)),
+        budget: { costUsd: 0.5 }
+      })
+      assert.strictEqual((yield* conductor.run("short")).ending, "answered")
+      const { detail, ending, spend } = yield* conductor.run("long ".repeat(400))
+      assert.strictEqual(ending, "budget")
+      assert.match(detail!, /needs up to 2\.\d+ USD/)
+      assert.strictEqual(spend.costUsd, 0)
+    })
+  )
+})

@@ -16,6 +16,25 @@ describe("Usage.cost", () => {
     assert.closeTo(Usage.cost({ ...pricing, perCall: 0.5 }, Usage.noUsage)!, 0.5, 1e-12)
   })
 
+  it("charges all tokens of a long prompt at the prices for long prompts", () => {
+    const longPrompts = { aboveTokens: 200_000, inputPerMillion: 6, outputPerMillion: 22.5, cachedInputPerMillion: 0.6 }
+    const tiered = { ...pricing, longPrompts, perCall: 0.5 }
+    const cost = (inputTokens: number) =>
+      Usage.cost(tiered, { inputTokens, cachedInputTokens: 100_000, cacheWriteTokens: 50_000, outputTokens: 10_000 })
+    assert.closeTo(cost(200_000)!, 0.05 * 3 + 0.1 * 0.3 + 0.05 * 3.75 + 0.01 * 15 + 0.5, 1e-12)
+    // The price of a cache write defaults to that of the input.
+    assert.closeTo(cost(200_001)!, 0.050001 * 6 + 0.1 * 0.6 + 0.05 * 6 + 0.01 * 22.5 + 0.5, 1e-12)
+    assert.isUndefined(
+      Usage.cost(
+        { ...tiered, longPrompts: { ...longPrompts, outputPerMillion: -1 } },
+        {
+          inputTokens: 200_001,
+          outputTokens: 0
+        }
+      )
+    )
+  })
+
   it("bills cached input in full where no price for it is known", () => {
     const usage = { inputTokens: 1_000_000, cachedInputTokens: 1_000_000, outputTokens: 0 }
     assert.strictEqual(Usage.cost({ inputPerMillion: 2, outputPerMillion: 0 }, usage), 2)

@@ -11,7 +11,7 @@
  */
 
 import { Options } from "@divisi/core"
-import { noUsage, type Pricing } from "@divisi/core/Usage"
+import { noUsage, type Pricing, type TokenPrices } from "@divisi/core/Usage"
 import {
   CallId,
   type Reattach,
@@ -158,13 +158,15 @@ const half = (price: number | undefined): number | undefined => (price === undef
  * ```
  */
 export const halved = (pricing: Pricing | undefined): Pricing | undefined =>
-  pricing && {
-    ...pricing,
-    inputPerMillion: pricing.inputPerMillion / 2,
-    outputPerMillion: pricing.outputPerMillion / 2,
-    cachedInputPerMillion: half(pricing.cachedInputPerMillion),
-    cacheWritePerMillion: half(pricing.cacheWritePerMillion)
-  }
+  pricing && { ...halfOf(pricing), longPrompts: pricing.longPrompts && halfOf(pricing.longPrompts) }
+
+const halfOf = <Prices extends TokenPrices>(prices: Prices): Prices => ({
+  ...prices,
+  inputPerMillion: prices.inputPerMillion / 2,
+  outputPerMillion: prices.outputPerMillion / 2,
+  cachedInputPerMillion: half(prices.cachedInputPerMillion),
+  cacheWritePerMillion: half(prices.cacheWritePerMillion)
+})
 
 // -------------------------------------------------------------------------------------------------------------------
 // Handles

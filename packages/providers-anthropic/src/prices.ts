@@ -2,7 +2,7 @@
  * Anthropic's list prices for the standard tier. A model that is not listed has an unknown price, not a price of 0. Set
  * `pricing` on a worker to override it.
  */
-import type { Pricing } from "@divisi/core/Usage"
+import type { Pricing, TokenPrices } from "@divisi/core/Usage"
 
 /** USD per million tokens. */
 export interface Rates {
@@ -20,7 +20,7 @@ export interface ListPrice extends Rates {
   readonly model: string
   readonly source: string
   readonly date: string
-  /** Price of every token in a call whose prompt has more than `aboveTokens` tokens. */
+  /** Prices of all tokens of a call with more than `aboveTokens` input tokens. */
   readonly longPrompts?: (Rates & { readonly aboveTokens: number }) | undefined
 }
 
@@ -65,8 +65,6 @@ export const prices: ReadonlyArray<ListPrice> = [
 export interface Choice {
   /** The TTL of cache writes. Default: 5 minutes. */
   readonly cacheFor?: "5m" | "1h" | undefined
-  /** Whether to return the price for long prompts, if the model has one. */
-  readonly longPrompts?: boolean | undefined
 }
 
 /**
@@ -78,7 +76,7 @@ export interface Choice {
  * import { priceOf } from "@divisi/providers-anthropic"
  *
  * priceOf("claude-haiku-4-5-20251001")?.outputPerMillion // => 5
- * priceOf("claude-haiku-5-5", { longPrompts: true })?.outputPerMillion // => 2.5
+ * priceOf("claude-haiku-5-5")?.longPrompts?.outputPerMillion // => 2.5
  * priceOf("claude-unheard-of") // => undefined
  * ```
  */
@@ -86,13 +84,18 @@ export const priceOf = (model: string, choice: Choice = {}): Pricing | undefined
   const undated = model.replace(/-\d{8}$/, "")
   const found = prices.find((price) => price.model === undated)
   if (found === undefined) return undefined
-  const each: Rates = choice.longPrompts === true ? (found.longPrompts ?? found) : found
-  return {
+  const { date, longPrompts, source } = found
+  const written = choice.cacheFor === "1h" ? "hourCacheWritePerMillion" : "cacheWritePerMillion"
+  const pricesOf = (each: Rates): TokenPrices => ({
     inputPerMillion: each.inputPerMillion,
     outputPerMillion: each.outputPerMillion,
     cachedInputPerMillion: each.cachedInputPerMillion,
-    cacheWritePerMillion: choice.cacheFor === "1h" ? each.hourCacheWritePerMillion : each.cacheWritePerMillion,
-    source: found.source,
-    date: found.date
+    cacheWritePerMillion: each[written]
+  })
+  return {
+    ...pricesOf(found),
+    longPrompts: longPrompts && { aboveTokens: longPrompts.aboveTokens, ...pricesOf(longPrompts) },
+    source,
+    date
   }
 }

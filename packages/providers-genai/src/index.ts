@@ -10,7 +10,6 @@ export {
   type ListPrice,
   limitsOf,
   priceOf,
-  prices,
-  type Rates
+  prices
 } from "@divisi/provider-kit/Gemini"
 export { type GenaiOptions, genai } from "./genai.ts"

@@ -11,7 +11,6 @@ export {
   limitsOf,
   priceOf,
   prices,
-  type Rates,
   type WorkerOptions
 } from "@divisi/provider-kit/Gemini"
 export { type GenerativeModel, generativeModel } from "./generativeModel.ts"

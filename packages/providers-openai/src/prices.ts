@@ -1,5 +1,5 @@
 /**
- * OpenAI's list prices for the standard tier and prompts of normal length. A model that is not listed has an unknown
+ * OpenAI's list prices for the standard tier. A model that is not listed has an unknown
  * price, not a price of 0. Set `pricing` on a worker to override it.
  */
 import type { Pricing } from "@divisi/core/Usage"
@@ -55,16 +55,48 @@ const rows: ReadonlyArray<Row> = [
   ["o1", 15, 7.5, undefined, 60, "2026-03-01"]
 ]
 
+/** Models with a context of a million tokens. For them, long prompts cost more. */
+const longContext: ReadonlySet<string> = new Set([
+  "gpt-6.1-sol",
+  "gpt-6.1-terra",
+  "gpt-6-sol",
+  "gpt-5.6-sol",
+  "gpt-5.6",
+  "gpt-5.6-terra",
+  "gpt-5.5",
+  "gpt-5.5-pro",
+  "gpt-5.4",
+  "gpt-5.4-pro"
+])
+
+const twice = (price: number | undefined): number | undefined => price && 2 * price
+
+/** If the input has more than 272,000 tokens, all input costs twice as much, and output one and a half times. */
+const longPrompts = ([model, input, cached, written, output]: Row): Pricing["longPrompts"] =>
+  longContext.has(model)
+    ? {
+        aboveTokens: 272_000,
+        inputPerMillion: 2 * input,
+        cachedInputPerMillion: twice(cached),
+        cacheWritePerMillion: twice(written),
+        outputPerMillion: 1.5 * output
+      }
+    : undefined
+
 /** All known list prices. The source is the model's page; the alias `gpt-5.6` is on the page of `gpt-5.6-sol`. */
-export const prices: ReadonlyArray<ListPrice> = rows.map(([model, input, cached, written, output, date]) => ({
-  model,
-  inputPerMillion: input,
-  cachedInputPerMillion: cached,
-  cacheWritePerMillion: written,
-  outputPerMillion: output,
-  source: `https://developers.openai.com/api/docs/models/${model === "gpt-5.6" ? "gpt-5.6-sol" : model}`,
-  date
-}))
+export const prices: ReadonlyArray<ListPrice> = rows.map((row) => {
+  const [model, input, cached, written, output, date] = row
+  return {
+    model,
+    inputPerMillion: input,
+    cachedInputPerMillion: cached,
+    cacheWritePerMillion: written,
+    outputPerMillion: output,
+    longPrompts: longPrompts(row),
+    source: `https://developers.openai.com/api/docs/models/${model === "gpt-5.6" ? "gpt-5.6-sol" : model}`,
+    date
+  }
+})
 
 const snapshot = /-\d{4}-\d{2}-\d{2}$/
 
@@ -77,6 +109,7 @@ const snapshot = /-\d{4}-\d{2}-\d{2}$/
  * import { priceOf } from "@divisi/providers-openai"
  *
  * priceOf("gpt-5-mini-2025-08-07")?.inputPerMillion // => 0.25
+ * priceOf("gpt-6.1-sol")?.longPrompts?.inputPerMillion // => 4
  * priceOf("gpt-5-whatever") // => undefined
  * ```
  */

@@ -1,4 +1,5 @@
 import { WorkerStream } from "@divisi/core/streams"
+import * as Usage from "@divisi/core/Usage"
 import type { Worker, WorkerError, WorkerPart, WorkerRequest } from "@divisi/core/Worker"
 import { type Dialect, OpenAiChat, OpenAiResponses, Script, WireServer } from "@divisi/testkit/providers"
 import { assert, describe, it } from "@effect/vitest"
@@ -377,6 +378,17 @@ describe("prices", () => {
   it("are unknown, and not 0, for a model that is not listed", () => {
     assert.isUndefined(priceOf("gpt-5-turbo-max"))
     assert.isUndefined(openai("gpt-17", { apiKey: "k" }).pricing)
+  })
+
+  it("are higher for long prompts", () => {
+    const { pricing } = openai("gpt-6.1-sol", { apiKey: "k" })
+    assert.strictEqual(Usage.cost(pricing, { inputTokens: 272_000, outputTokens: 100_000 }), 1.544)
+    assert.strictEqual(
+      Usage.cost(pricing, { inputTokens: 272_001, cachedInputTokens: 272_000, outputTokens: 100_000 }),
+      (4 + 272_000 * 0.2 + 100_000 * 15) / 1_000_000
+    )
+    const batched = openai("gpt-5.4", { apiKey: "k", batch: true }).pricing
+    assert.strictEqual(batched?.longPrompts?.outputPerMillion, 15 * 1.5 * 0.5)
   })
 
   it("name their page and their day, and take less for what is cached", () => {

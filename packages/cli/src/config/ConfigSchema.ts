@@ -48,11 +48,16 @@ const open = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
 
 const optional = Schema.optionalKey
 
-const Pricing = Schema.Struct({
+const tokenPrices = {
   inputPerMillion: finite(0),
   outputPerMillion: finite(0),
   cachedInputPerMillion: Schema.optional(finite(0)),
-  cacheWritePerMillion: Schema.optional(finite(0)),
+  cacheWritePerMillion: Schema.optional(finite(0))
+}
+
+const Pricing = Schema.Struct({
+  ...tokenPrices,
+  longPrompts: Schema.optional(Schema.Struct({ ...tokenPrices, aboveTokens: finite(0) })),
   perCall: Schema.optional(finite(0)),
   source: Schema.optional(Schema.String),
   date: Schema.optional(Schema.String)

@@ -64,14 +64,16 @@ export interface PolicyOptions {
   readonly recursion?: number | undefined
 }
 
-const options = Options.table(
-  {
-    checks: checksRow,
-    recursion: Options.countOrInfinity,
-    revise: Options.aFunction
-  } satisfies Options.ShapeOf<PolicyOptions>,
-  { called: Options.aliases({ checks: "guardrails validators", recursion: "maxRounds" }) }
-)
+// Marked as pure, so that a bundle without policies of its own leaves it out.
+const options = /* @__PURE__ */ (() =>
+  Options.table(
+    {
+      checks: checksRow,
+      recursion: Options.countOrInfinity,
+      revise: Options.aFunction
+    } satisfies Options.ShapeOf<PolicyOptions>,
+    { called: Options.aliases({ checks: "guardrails validators", recursion: "maxRounds" }) }
+  ))()
 
 /**
  * Creates a policy from a sync or async function that returns a workflow.

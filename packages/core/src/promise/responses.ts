@@ -39,10 +39,12 @@ export interface StreamOptions {
 
 const defaultKeepAliveMillis = 15_000
 
-const streamShape = {
-  headers: Options.recordOf(Options.text),
-  keepAliveMillis: Options.number(0, 2 ** 31 - 1)
-} satisfies Options.ShapeOf<StreamOptions>
+// Marked as pure, so that a bundle that does not use it leaves it out.
+const streamShape = /* @__PURE__ */ (() =>
+  ({
+    headers: Options.recordOf(Options.text),
+    keepAliveMillis: Options.number(0, 2 ** 31 - 1)
+  }) satisfies Options.ShapeOf<StreamOptions>)()
 
 /** The default event filter. Excludes the events that contain intermediate prompts and model output. */
 const isPublic = ({ type }: PageEvent): boolean =>

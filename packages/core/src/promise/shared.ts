@@ -56,7 +56,8 @@ export const memoryCache = (options: ResponseCache.MemoryOptions): ResponseCache
   return ResponseCache.makeMemory(options)
 }
 
-const withMemoryJournal = onDemand(() => import("../journal/MemoryJournal.ts"))
+// Marked as pure, so that a bundle that does not use it leaves it out.
+const withMemoryJournal = /* @__PURE__ */ onDemand(() => import("../journal/MemoryJournal.ts"))
 
 /**
  * Creates an in-memory journal, so that `resume` can continue a stopped run in the same process. For a journal that

@@ -32,8 +32,8 @@ export interface Usage {
   readonly misreported?: string
 }
 
-/** List prices in USD. If a worker has no pricing, its price is unknown, not zero (see {@link free}). */
-export interface Pricing {
+/** Prices of tokens in USD. */
+export interface TokenPrices {
   /** USD per million input tokens. */
   readonly inputPerMillion: number
   /** USD per million output tokens, including reasoning. */
@@ -42,6 +42,12 @@ export interface Pricing {
   readonly cachedInputPerMillion?: number | undefined
   /** USD per million input tokens written to the cache. Defaults to the input price. */
   readonly cacheWritePerMillion?: number | undefined
+}
+
+/** List prices in USD. If a worker has no pricing, its price is unknown, not zero (see {@link free}). */
+export interface Pricing extends TokenPrices {
+  /** Prices of all tokens of a call with more than `aboveTokens` input tokens. Some vendors charge more for these. */
+  readonly longPrompts?: (TokenPrices & { readonly aboveTokens: number }) | undefined
   /** USD per call, in addition to the token prices. Default: 0. */
   readonly perCall?: number | undefined
   /** Whether the price is play money. Budgets treat it as USD; user interfaces must mark it. */
@@ -51,12 +57,17 @@ export interface Pricing {
   readonly date?: string | undefined
 }
 
-/** Validates {@link Pricing}, for use with `Options.check`. */
-export const pricingShape: Options.ShapeOf<Pricing> = {
+const tokenPricesShape: Options.ShapeOf<TokenPrices> = {
   inputPerMillion: Options.number(0),
   outputPerMillion: Options.number(0),
   cachedInputPerMillion: Options.number(0),
-  cacheWritePerMillion: Options.number(0),
+  cacheWritePerMillion: Options.number(0)
+}
+
+/** Validates {@link Pricing}, for use with `Options.check`. */
+export const pricingShape: Options.ShapeOf<Pricing> = {
+  ...tokenPricesShape,
+  longPrompts: { ...tokenPricesShape, aboveTokens: Options.number(0) },
   perCall: Options.number(0),
   isPlay: Options.flag,
   source: Options.text,
@@ -320,11 +331,17 @@ const isPrice = ({
  *
  * const pricing = { inputPerMillion: 2, outputPerMillion: 10, cachedInputPerMillion: 0.5 }
  * Usage.cost(pricing, { inputTokens: 1_000_000, cachedInputTokens: 400_000, outputTokens: 100_000 }) // => 2.4
+ * const longPrompts = { aboveTokens: 200_000, inputPerMillion: 4, outputPerMillion: 15 }
+ * Usage.cost({ ...pricing, longPrompts }, { inputTokens: 1_000_000, outputTokens: 100_000 }) // => 5.5
  * Usage.cost(undefined, { inputTokens: 1, outputTokens: 1 }) // => undefined
  * ```
  */
 export const cost = (pricing: Pricing | undefined, usage: Usage): number | undefined => {
   if (pricing === undefined || !isPrice(pricing)) return undefined
+  const { longPrompts, perCall = 0 } = pricing
+  if (longPrompts !== undefined && usage.inputTokens > longPrompts.aboveTokens) {
+    return cost({ ...longPrompts, perCall }, usage)
+  }
   const cached = usage.cachedInputTokens ?? 0
   const written = usage.cacheWriteTokens ?? 0
   const fresh = usage.inputTokens - cached - written
@@ -334,6 +351,6 @@ export const cost = (pricing: Pricing | undefined, usage: Usage): number | undef
       written * (pricing.cacheWritePerMillion ?? pricing.inputPerMillion) +
       usage.outputTokens * pricing.outputPerMillion) /
       1_000_000 +
-    (pricing.perCall ?? 0)
+    perCall
   )
 }

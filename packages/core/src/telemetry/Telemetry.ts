@@ -64,11 +64,13 @@ export interface Options {
 /** Options for a recorder, including the parent span of runs. */
 type RecorderOptions = Options & { readonly parent?: Tracer.AnySpan | undefined }
 
-const table = Tables.table({
-  content: Tables.flag,
-  provider: Tables.aFunction,
-  parent: Tables.anObject
-} satisfies Tables.ShapeOf<RecorderOptions>)
+// Marked as pure, so that a bundle without telemetry leaves it out.
+const table = /* @__PURE__ */ (() =>
+  Tables.table({
+    content: Tables.flag,
+    provider: Tables.aFunction,
+    parent: Tables.anObject
+  } satisfies Tables.ShapeOf<RecorderOptions>))()
 
 /** Records spans for any number of concurrent runs. Pass it as `RunOptions.telemetry`. */
 export interface SpanRecorder extends ActiveSpans {

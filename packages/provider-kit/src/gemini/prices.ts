@@ -2,29 +2,19 @@
  * Google's list prices for text in the paid tier, as data. A model that is not listed has an unknown price, not a price
  * of 0. Set `pricing` of a worker to override it.
  */
-import type { Pricing } from "@divisi/core/Usage"
+import type { Pricing, TokenPrices } from "@divisi/core/Usage"
 
-/** Prices in USD per million tokens. Thoughts count as output. */
-export interface Rates {
-  readonly inputPerMillion: number
-  readonly outputPerMillion: number
-  /** Default: the input price. */
-  readonly cachedInputPerMillion?: number | undefined
-}
-
-/** The price of a model, its source page, and the date on which it was read. */
-export interface ListPrice extends Rates {
+/** The price of a model, its source page, and the date on which it was read. Thoughts count as output. */
+export interface ListPrice extends TokenPrices, Pick<Pricing, "longPrompts"> {
   readonly model: string
   readonly source: string
   readonly date: string
   /** First and last day (ISO dates) on which a price applies, if a change was announced. */
   readonly from?: string | undefined
   readonly until?: string | undefined
-  /** Price of all tokens of a call whose prompt is longer than `aboveTokens`. */
-  readonly longPrompts?: (Rates & { readonly aboveTokens: number }) | undefined
 }
 
-const rates = (input: number, output: number, cached?: number): Rates => ({
+const rates = (input: number, output: number, cached?: number): TokenPrices => ({
   inputPerMillion: input,
   outputPerMillion: output,
   cachedInputPerMillion: cached
@@ -32,7 +22,7 @@ const rates = (input: number, output: number, cached?: number): Rates => ({
 
 const price = (
   model: string,
-  each: Rates,
+  each: TokenPrices,
   more: Pick<ListPrice, "from" | "until" | "longPrompts"> = {}
 ): ListPrice => ({
   model,
@@ -58,8 +48,6 @@ export const prices: ReadonlyArray<ListPrice> = [
 export interface Choice {
   /** Date of the call, in ISO format. Default: today. */
   readonly on?: string | undefined
-  /** Whether to use the price for long prompts, if the model has one. */
-  readonly longPrompts?: boolean | undefined
 }
 
 /**
@@ -71,7 +59,7 @@ export interface Choice {
  * import * as Gemini from "@divisi/provider-kit/Gemini"
  *
  * Gemini.priceOf("gemini-2.5-pro")?.outputPerMillion // => 10
- * Gemini.priceOf("gemini-2.5-pro", { longPrompts: true })?.outputPerMillion // => 15
+ * Gemini.priceOf("gemini-2.5-pro")?.longPrompts?.outputPerMillion // => 15
  * Gemini.priceOf("gemini-3.8-flash", { on: "2027-02-01" })?.inputPerMillion // => 1.5
  * Gemini.priceOf("gemini-unheard-of") // => undefined
  * ```
@@ -81,14 +69,6 @@ export const priceOf = (model: string, choice: Choice = {}): Pricing | undefined
   const name = model.replace(/^models\//, "")
   const found = prices.find(({ from = on, model, until = on }) => model === name && from <= on && on <= until)
   if (found === undefined) return undefined
-  const { date, source } = found
-  const { cachedInputPerMillion, inputPerMillion, outputPerMillion }: Rates =
-    choice.longPrompts === true ? (found.longPrompts ?? found) : found
-  return {
-    inputPerMillion,
-    outputPerMillion,
-    cachedInputPerMillion,
-    source,
-    date
-  }
+  const { from: _, model: __, until: ___, ...pricing } = found
+  return pricing
 }
