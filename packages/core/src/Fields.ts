@@ -40,6 +40,6 @@ const copied = (record: object): object => {
   // Iterates over keys instead of entries: each run copies about 15 records, and the key-value pairs would account for
   // a fifteenth of its allocations.
   const values = record as Readonly<Record<string, unknown>>
-  for (const key of Object.keys(values)) if (values[key] !== undefined) copy[key] = values[key]
+  for (const key in values) if (values[key] !== undefined) copy[key] = values[key]
   return copy
 }

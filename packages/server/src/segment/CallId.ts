@@ -20,25 +20,30 @@ const base62 = (bytes: Uint8Array, length: number): string => {
 const store = Buffer.alloc(4096)
 let used = store.length
 
+/** Length of an id, in characters. */
+const idLength = 22
+
+/** The characters of the id that is generated. Appending them one by one would create a text for each. */
+const characters = Buffer.alloc(idLength)
+
 /**
  * Generates an id for a run or response: 22 letters and digits with 130 random bits. Bytes above the largest multiple of
  * 62 are discarded, so that all digits are equally likely.
  */
 export const random = (): string => {
-  let text = ""
-  while (text.length < 22) {
+  for (let length = 0; length < idLength; ) {
     if (used === store.length) {
       randomFillSync(store)
       used = 0
     }
     const byte = store[used++]!
-    if (byte < 248) text += digits[byte % 62]
+    if (byte < 248) characters[length++] = digits.charCodeAt(byte % 62)
   }
-  return text
+  return characters.toString("latin1")
 }
 
 /** Derives a run id from a text, e.g. from an idempotency key. */
-export const of = (text: string): string => base62(createHash("sha256").update(text).digest(), 22)
+export const of = (text: string): string => base62(createHash("sha256").update(text).digest(), idLength)
 
 /** Returns the 6 characters that identify a call within its run. */
 const placeOf = (id: string): string => base62(createHash("sha256").update(id).digest().subarray(0, 8), 6)

@@ -9,11 +9,13 @@ export const of = (path: string, { round, step }: { readonly round: number; read
  * Returns a function that maps each event to the path prefix of its run: empty, or the parent step followed by a slash.
  */
 export const paths = () => {
-  const known = new Map<string, string>()
+  /** Created by the first nested run. */
+  let known: Map<string, string> | undefined
   return (event: RunEvent.RunEvent): string => {
     if (event.type === "run-started" && event.parent !== undefined) {
+      known ??= new Map()
       known.set(event.runId, `${of(known.get(event.parent.runId) ?? "", event.parent)}/`)
     }
-    return known.get(event.runId) ?? ""
+    return known?.get(event.runId) ?? ""
   }
 }

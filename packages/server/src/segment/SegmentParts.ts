@@ -266,7 +266,7 @@ export const make = (options: Options): SegmentParts => {
   let held: Array<Part> = []
   let before = { stop, gap }
   let isBegun = options.given.length === 0
-  const notices = new Set<string>()
+  let notices: Set<string> | undefined
   const notes = noting(options.notes)
   const ownWords = options.notes === "full" ? OwnWords.make() : undefined
   const meter = Metering.make()
@@ -308,8 +308,10 @@ export const make = (options: Options): SegmentParts => {
     if (next.retractions !== answer.retractions) retract()
     answer = next
     if (isRoot) speakers?.hear(event)
-    if ((event.type === "step-notice" || event.type === "step-reassigned") && notices.size < maxNotices)
-      notices.add(FieldNames.inMessage(noticeOf(event), options.fieldNames))
+    if (event.type === "step-notice" || event.type === "step-reassigned") {
+      notices ??= new Set()
+      if (notices.size < maxNotices) notices.add(FieldNames.inMessage(noticeOf(event), options.fieldNames))
+    }
     const worded = ownWords?.(event) ?? event
     const noted = isRoot ? notes(worded) : nothing
     if (!isBegun) return nothing
@@ -323,7 +325,7 @@ export const make = (options: Options): SegmentParts => {
   /** Returns the fields of the last part that do not depend on whether the run has an answer. */
   const reported = (failures: RunResult["failures"]) => ({
     usage: meter.sum(),
-    notices: notices.size === 0 ? undefined : [...notices],
+    notices: notices && [...notices],
     failedSteps: failures.length === 0 ? undefined : failures.map(failedStep)
   })
 
