@@ -307,13 +307,13 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // An unconfirmed call costs nothing.
   "lost-uncharged": {
-    seed: 17,
+    seed: 12,
     survival: true,
     file: "core/src/middleware/replay/replay.ts",
     edits: [
       {
         from: "Effect.map(bookDoubt(run.ledger, name, worst), (paid) => reportLost(run, ask, paid, name))",
-        to: "Effect.sync(() => reportLost(run, ask, worst, name))"
+        to: "Effect.sync(() => reportLost(run, ask, { costUsd: worst.costUsd, usage: worst.usage }, name))"
       }
     ]
   },
