@@ -245,6 +245,22 @@ describe.each(["journal", "transcript"] as const)("an answer on the reservation,
     assert.deepStrictEqual([whole!.ending, whole!.answer, whole!.spend.calls], ["answered", "answer 6", 6])
   })
 
+  // A transcript does not show which of its calls were reached.
+  it.runIf(source === "journal")("stays charged if its step is not run any more", async () => {
+    const { asked, pool } = made()
+    const checks = { second: (answer: string) => (answer === "answer 1" ? "It is wrong." : true) }
+    const repaired = promise.policy("repaired", () => ({
+      steps: [
+        { worker: 0, subtask: "First.", access: [], check: { by: "second", onFailure: "again", times: 2 } },
+        { worker: 0, subtask: "Repair.", access: [0], when: { failed: 0 } }
+      ]
+    }))
+    const budgets = [{ calls: 2, keep: "answer" }, { calls: 6 }] as const
+    const [few, all] = await inTurn(repaired, pool, budgets, { checks })
+    assert.deepStrictEqual([few!.ending, few!.answer, few!.spend.calls], ["budget", "answer 2", 2])
+    assert.deepStrictEqual([asked.length, all!.spend.calls], [3, 3], all!.detail)
+  })
+
   it("is replaced if its items are complete", async () => {
     const asked: Array<string> = []
     const answer = ({ messages }: { readonly messages: ReadonlyArray<{ readonly content: unknown }> }) => {
