@@ -16,6 +16,9 @@ import * as WorkerPool from "../src/task/WorkerPool.ts"
 const kinds = ["answered", "failed", "interrupted", "lost"] as const
 type Kind = (typeof kinds)[number]
 
+/** Kinds of calls that the worker has received and will not answer. */
+const open = new Set<Kind>()
+
 /** A worker that is paid for each call, whatever becomes of it. */
 const worker = (kind: Kind): Worker => ({
   id: "w",
@@ -26,16 +29,24 @@ const worker = (kind: Kind): Worker => ({
     const usage = { inputTokens: 3, outputTokens: 4 }
     if (text === "unreached" && kind === "failed")
       return Stream.fail(new WorkerError({ worker: "w", reason: { _tag: "InvalidRequest", detail: "no" }, usage }))
-    if (text === "unreached" && kind !== "answered") return Stream.never
+    if (text === "unreached" && kind !== "answered") {
+      open.add(kind)
+      return Stream.never
+    }
     return Stream.make({ type: "text", text } as const, { type: "finish", reason: "stop", usage } as const)
   }
 })
 
-/** Asks the questions in turn, and then ends as given. A question without an answer is skipped. */
+/** Waits until the worker has received the call that it will not answer. */
+const received = (kind: Kind): Effect.Effect<void> =>
+  Effect.suspend(() => (open.delete(kind) ? Effect.void : Effect.andThen(Effect.sleep(1), received(kind))))
+
+/** Asks the questions in turn, and then ends as given. The call that is not reached later may fail, or is stopped. */
 const asking = (
   model: Worker,
   questions: ReadonlyArray<string>,
-  end: Effect.Effect<{ readonly workflow: { readonly steps: [] }; readonly answer: string }, never>
+  end: Effect.Effect<{ readonly workflow: { readonly steps: [] }; readonly answer: string }, never>,
+  stopped?: Kind
 ): Policy.Policy => ({
   name: "asking",
   propose: ({ complete }) => {
@@ -45,7 +56,8 @@ const asking = (
         request: { messages: [{ role: "user", content }] },
         read: () => Result.succeed(content)
       })
-      return content === "unreached" ? Effect.timeoutOption(Effect.ignore(made), 5) : made
+      if (content !== "unreached") return made
+      return stopped === undefined ? Effect.ignore(made) : Effect.raceFirst(Effect.ignore(made), received(stopped))
     }
     return Effect.andThen(Effect.forEach(questions, ask), end)
   }
@@ -82,10 +94,15 @@ const entriesOf = (kind: Kind, isReported: boolean) =>
     const process = Journal.makeMemory(memory)
     const model = worker(kind)
     const account = Budget.make({})
-    const policy = asking(model, ["first", "unreached"], Effect.never)
+    const policy = asking(
+      model,
+      ["first", "unreached"],
+      Effect.never,
+      kind === "interrupted" || kind === "lost" ? kind : undefined
+    )
     yield* Effect.forkDetach(run(process, policy, model, { ledger: account }))
-    const isOver = (entry: Journal.Entry) => "call" in entry && entry.call === "r/0/policy/1" && entry.type !== "intent"
-    while (!(yield* process.read("r")).some(isOver)) yield* Effect.sleep(1)
+    const isReport = (entry: Journal.Entry) => entry.type === "event" && isOf(entry.event)
+    while (!(yield* process.read("r")).some(isReport)) yield* Effect.sleep(1)
     process.end()
     const written = yield* process.read("r")
     const entries = written.flatMap((entry): ReadonlyArray<Journal.Entry> => {
