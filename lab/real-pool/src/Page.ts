@@ -66,7 +66,10 @@ const verdictOf = (lines: ReadonlyArray<Line>): string => {
     return `The goal, ${goal}, is not reached: no answer to an unseen question is recorded yet, so nothing is shown for or against it.`
   }
   const isReached = own.every(({ atEqualTokens }) => atEqualTokens !== null && isBetter(atEqualTokens))
-  return `The goal, ${goal} (p < ${level}), is ${isReached ? "" : "not "}reached with the records so far (${own.map(resultOf).join("; ")}; policy: ${Policies.primary.name}).`
+  const all = Questions.read()
+  const isWhole = own.every(({ kind, questions }) => questions === all.filter((one) => one.kind === kind).length)
+  const extent = isWhole ? "on all questions of both" : "with the records so far"
+  return `The goal, ${goal} (p < ${level}), is ${isReached ? "" : "not "}reached ${extent} (${own.map(resultOf).join("; ")}; policy: ${Policies.primary.name}).`
 }
 
 const countOf = (records: ReadonlyArray<Recorded>): string => {
