@@ -15,7 +15,7 @@ describe.concurrent("divisi", () => {
   it("teaches with examples and exit codes, without a question asked", async () => {
     const { code, output } = await divisi(["run", "--help"])
     assert.strictEqual(code, 0)
-    for (const text of ["EXAMPLES", "--max-cost", "3 limit reached", "4 declined"]) assert.include(output, text)
+    for (const text of ["EXAMPLES", "--max-cost", "3 limit reached", "4 refused"]) assert.include(output, text)
     assert.isBelow(output.indexOf("EXAMPLES"), output.indexOf("FLAGS"))
     assert.match(output, /\n\d+ more flags, details and examples: divisi help run\n/)
     const whole = await divisi(["help", "run"])

@@ -64,7 +64,7 @@ export type Sent = Redacted.Redacted<string> | "unknown" | undefined
 
 const remedyOf = (key: Exclude<Sent, "unknown">, host: string): string =>
   key === undefined
-    ? `no key was sent, and ${host} requires one. Pass it as apiKey; a worker named home:model reads HOME_API_KEY`
+    ? `no key was sent, and ${host} requires one. Pass it as apiKey, or set <NAME>_API_KEY for a worker named <name>:<model>`
     : `check that ${key.label ?? "the option apiKey"} is a valid key for ${host}`
 
 /**
