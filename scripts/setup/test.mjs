@@ -30,8 +30,12 @@ if (await setUp(closure("@divisi/cli"))) {
     "vitest.mjs"
   )
   fs.rmSync(report, { force: true })
+  const given = process.argv.slice(2)
+  const what = given.length === 0 ? "all tests, which takes about ten minutes on two cores" : "tests"
+  // In a pipe, vitest prints nothing before the first file is finished.
+  process.stderr.write(`  running ${what} …\n`)
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`]
-  const child = spawn(process.execPath, [vitest, "run", ...reporters, ...process.argv.slice(2)], {
+  const child = spawn(process.execPath, [vitest, "run", ...reporters, ...given], {
     cwd: root,
     stdio: "inherit"
   })
