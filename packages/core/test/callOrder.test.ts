@@ -14,6 +14,7 @@ import type * as Critic from "../src/task/Critic.ts"
 import type { Worker } from "../src/task/Worker.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
 import type { Workflow } from "../src/workflow/Workflow.ts"
+import { leftWith } from "./processes.ts"
 
 const callers = ["policy", "critic", "check"] as const
 type Caller = (typeof callers)[number]
@@ -131,15 +132,7 @@ const cutsOf = (caller: Caller, answered: ReadonlyArray<string>, order: Readonly
     return entries.map((_, count) => entries.slice(0, count + 1))
   })
 
-const journalOf = (entries: ReadonlyArray<Journal.Entry>) =>
-  Effect.gen(function* () {
-    const memory = Journal.memory()
-    const process = Journal.makeMemory(memory)
-    const { epoch } = yield* process.claim("r")
-    yield* process.append({ run: "r", epoch, seq: 0, entries, head: undefined })
-    process.end()
-    return Journal.makeMemory(memory)
-  })
+const journalOf = (entries: ReadonlyArray<Journal.Entry>) => Effect.map(leftWith(entries), Journal.makeMemory)
 
 describe.each(callers)("chains of calls of a %s", (caller) => {
   it.effect("continue in any order after any write, and pay for no answer twice", () =>

@@ -37,3 +37,14 @@ export const killedAt = (memory: Journal.Memory, count: number, isAfter: boolean
     }
     return { journal, dead: Deferred.await(dead) }
   })
+
+/** Returns a journal's memory with the given entries of a run, whose process is dead. */
+export const leftWith = (entries: ReadonlyArray<Journal.Entry>, run = "r") =>
+  Effect.gen(function* () {
+    const memory = Journal.memory()
+    const process = Journal.makeMemory(memory)
+    const { epoch } = yield* process.claim(run)
+    yield* process.append({ run, epoch, seq: 0, entries, head: undefined })
+    process.end()
+    return memory
+  })

@@ -12,6 +12,7 @@ import * as Conductor from "../src/run/Conductor.ts"
 import { type BudgetExceeded, noSpend, type Spend } from "../src/task/Usage.ts"
 import { type Worker, WorkerError } from "../src/task/Worker.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
+import { leftWith } from "./processes.ts"
 
 const kinds = ["answered", "failed", "interrupted", "lost"] as const
 type Kind = (typeof kinds)[number]
@@ -72,17 +73,6 @@ const run = (journal: Journal.Journal, policy: Policy.Policy, model: Worker, opt
     ...options
   })
 
-/** Returns a journal with the given entries, whose process is dead. */
-const journalOf = (entries: ReadonlyArray<Journal.Entry>) =>
-  Effect.gen(function* () {
-    const memory = Journal.memory()
-    const process = Journal.makeMemory(memory)
-    const { epoch } = yield* process.claim("r")
-    yield* process.append({ run: "r", epoch, seq: 0, entries, head: undefined })
-    process.end()
-    return memory
-  })
-
 const isOf = (event: RunEvent): boolean =>
   ("chargeId" in event && event.chargeId === "r/0/policy/1/0") ||
   (event.type === "completion-finished" && event.completion === "unreached")
@@ -131,7 +121,7 @@ describe("a call that a resumed run does not reach", () => {
         entries.some((entry) => entry.type === "event" && isOf(entry.event)),
         isReported
       )
-      const memory = yield* journalOf(entries)
+      const memory = yield* leftWith(entries)
       const events: Array<RunEvent> = []
       const listener = (event: RunEvent) => void events.push(event)
       const policy = asking(model, ["first"], answering)
@@ -153,7 +143,7 @@ describe("a call that a resumed run does not reach", () => {
       Effect.gen(function* () {
         const model = worker(kind)
         const { account, entries } = yield* entriesOf(kind, isReported)
-        const memory = yield* journalOf(entries)
+        const memory = yield* leftWith(entries)
         const both = { calls: 2, costUsd: 2 }
         const failing = asking(model, ["first"], Effect.die(new Error("It is down.")))
         const failed = yield* run(Journal.makeMemory(memory), failing, model, { ledger: account })
@@ -176,7 +166,7 @@ describe("a call that a resumed run does not reach", () => {
     Effect.gen(function* () {
       const model = worker("answered")
       const { account, entries } = yield* entriesOf("answered", true)
-      const memory = yield* journalOf(entries)
+      const memory = yield* leftWith(entries)
       const policy = asking(model, ["first", "unreached"], answering)
       const conductor = Conductor.make({ policy, pool: WorkerPool.makeUnsafe([model]), budget: { costUsd: 1 } })
       const result = yield* conductor.run("What?", {
