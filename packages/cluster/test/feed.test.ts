@@ -1,6 +1,8 @@
-import type { Journal } from "@divisi/core"
+import { Journal } from "@divisi/core"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
 import { assert, describe, it } from "vitest"
 import * as Feed from "../src/runs/feed.ts"
 import { Item } from "../src/runs/protocol.ts"
@@ -73,4 +75,50 @@ describe("the stream of a run whose owners change", () => {
     const open = () => Stream.make(new Item({ body: Feed.cancelled }))
     assert.deepStrictEqual(await Effect.runPromise(Stream.runCollect(Feed.follow(run, open, 0))), [])
   })
+
+  const virtually = <A>(effect: Effect.Effect<A, unknown>) =>
+    Effect.runPromise(Effect.scoped(Effect.provide(effect, TestClock.layer())))
+
+  it("is reopened if its server falls silent", () =>
+    virtually(
+      Effect.gen(function* () {
+        const starts: Array<number> = []
+        const open = (next: number) => {
+          starts.push(next)
+          return starts.length === 1
+            ? Stream.concat(Stream.fromIterable(from(0, 4)), Stream.never)
+            : Stream.fromIterable(from(next))
+        }
+        const items = yield* Effect.forkChild(Stream.runCollect(Feed.follow(run, open, 0)))
+        yield* TestClock.adjust("20 seconds")
+        yield* TestClock.adjust("1 second")
+        assert.deepStrictEqual(
+          (yield* Fiber.join(items)).map(({ seq }) => seq),
+          Array.from({ length }, (_, at) => at)
+        )
+        assert.deepStrictEqual(starts, [0, 4])
+      })
+    ))
+
+  it("stays open while its server waits for a long call", () =>
+    virtually(
+      Effect.gen(function* () {
+        const journal = Journal.makeMemory()
+        const { epoch } = yield* journal.claim(run)
+        const entries = Array.from({ length }, (_, at) => entryAt(at))
+        yield* journal.append({ run, epoch, seq: 0, entries: entries.slice(0, 4) })
+        let opens = 0
+        const source = { journal, listen: () => () => {}, isCancelled: () => Effect.succeed(false) }
+        const open = (next: number) => {
+          opens += 1
+          return Feed.attach(source, run, next)
+        }
+        const items = yield* Effect.forkChild(Stream.runCollect(Feed.follow(run, open, 0)))
+        yield* TestClock.adjust("5 minutes")
+        yield* journal.append({ run, epoch, seq: 4, entries: entries.slice(4) })
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual((yield* Fiber.join(items)).length, length)
+        assert.strictEqual(opens, 1)
+      })
+    ))
 })

@@ -15,6 +15,18 @@ const lookMillis = 250
 /** The last item in the stream of a run that was cancelled before it started. */
 export const cancelled = '{"type":"cancelled"}'
 
+/** The item that shows that a silent stream is still connected. */
+const alive = '{"type":"alive"}'
+
+/** Interval of these items, in milliseconds. */
+const aliveMillis = 5_000
+
+/**
+ * Time without an item after which a stream is reopened, in milliseconds. If a server loses a run while a reader is
+ * connected, the cluster can close the connection without telling the reader.
+ */
+const silentMillis = 20_000
+
 /** Access to the runs to be streamed. */
 export interface Source {
   readonly journal: Journal.Journal
@@ -38,6 +50,8 @@ export const attach = (source: Source, id: string, from: number): Stream.Stream<
         else Queue.offerUnsafe(queue, new Item({ body: JSON.stringify({ type: "event", event: piece }) }))
       })
       yield* Effect.addFinalizer(() => Effect.sync(stop))
+      const sign = Effect.sync(() => Queue.offerUnsafe(queue, new Item({ body: alive })))
+      yield* Effect.forkScoped(Effect.forever(Effect.delay(sign, aliveMillis)))
       let next = from
       for (;;) {
         const entries = yield* Effect.mapError(source.journal.read(id, next), ({ message }) => message)
@@ -57,8 +71,8 @@ export const attach = (source: Source, id: string, from: number): Stream.Stream<
 const againMillis = 200
 
 /**
- * Streams a run without gaps. If the server that executes it drains, dies or loses it, the stream is reopened on the
- * next owner, starting with the first entry that was not received.
+ * Streams a run without gaps. If the server that executes it drains, dies, loses it or falls silent, the stream is
+ * reopened on the next owner, starting with the first entry that was not received.
  */
 export const follow = (
   id: string,
@@ -70,7 +84,7 @@ export const follow = (
     let isOver = false
     const receive = (item: Item): boolean => {
       if (item.body === cancelled) isOver = true
-      if (item.seq === undefined) return item.body !== cancelled
+      if (item.seq === undefined) return item.body !== cancelled && item.body !== alive
       // The transport repeats a request with its original sequence number, so duplicates are dropped.
       if (item.seq !== next) return false
       next += 1
@@ -78,7 +92,10 @@ export const follow = (
       isOver = entry.type === "event" && entry.event.type === "run-finished" && entry.event.runId === id
       return true
     }
-    const once = Stream.suspend(() => open(next)).pipe(
+    const opened = Stream.suspend(() => open(next))
+    const once = Stream.transformPull(opened, (pull) =>
+      Effect.succeed(Effect.timeoutOrElse(pull, { duration: silentMillis, orElse: () => Cause.done() }))
+    ).pipe(
       Stream.filter(receive),
       Stream.catchCause(() => Stream.empty)
     )
