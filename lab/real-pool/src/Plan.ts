@@ -88,6 +88,7 @@ export const all = (): ReadonlyArray<Group> => {
     ...inTurns(unseen, 0, 10).flatMap(programs),
     ...inTurns(unseen, 40, 100).flatMap(short),
     ...inTurns(seen, 0, 10).flatMap(votes),
+    ...inTurns([...seen, ...unseen], 0, 100).flatMap(greedy),
     ...inTurns(unseen, 0, 40).flatMap((question) => [...greedy(question), sampled(question, "steps")]),
     ...inTurns(seen, 0, 10).flatMap(everything),
     ...inTurns(seen, 10, 50).flatMap((question) => [...everything(question), ...votes(question)]),

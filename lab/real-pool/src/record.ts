@@ -1,15 +1,19 @@
 /**
  * Records the pool's answers: `node src/record.ts MODELS OUT [--seen]`. MODELS is a folder with the GGUF files listed
- * in `Ways.ts`.
+ * in `Ways.ts`, or the URL of a llama-server that has one of them, which `--model ID` names.
  *
  * Records are appended to OUT as JSON Lines, in the order of `Plan.ts`. Calls that were already recorded are skipped.
- * The policies must be fixed before the unseen kinds are recorded; `--seen` omits these kinds.
+ * The policies must be fixed before the unseen kinds are recorded; `--seen` omits these kinds. A server gets calls of
+ * several questions at once (`--at-once`, 16 by default), so that it can evaluate them in one batch. Calls whose prompts
+ * contain answers that are not recorded yet are left for a later run.
  */
 
 import fs from "node:fs"
 import path from "node:path"
+import { parseArgs } from "node:util"
 import { conduct, single } from "@divisi/core/promise"
 import { llamacpp } from "@divisi/policy-llamacpp"
+import { openaiCompatible, presets } from "@divisi/providers-openai"
 import * as Effect from "effect/Effect"
 import * as Combined from "./Combined.ts"
 import * as Grading from "./Grading.ts"
@@ -22,10 +26,23 @@ import { limitOf, type ModelId, models, prompt, type Way, ways } from "./Ways.ts
 
 type Question = Questions.Question
 
-const [folder, out] = process.argv.slice(2)
-if (folder === undefined || out === undefined) throw new Error("Usage: record.ts MODELS OUT [--seen]")
+const {
+  positionals: [source, out],
+  values: given
+} = parseArgs({
+  allowPositionals: true,
+  options: {
+    seen: { type: "boolean", default: false },
+    model: { type: "string" },
+    "at-once": { type: "string", default: "16" }
+  }
+})
+if (source === undefined || out === undefined || source.startsWith("http") !== (given.model !== undefined)) {
+  throw new Error("Usage: record.ts FOLDER OUT [--seen], or record.ts URL OUT --model ID [--seen] [--at-once N]")
+}
 
 const done = new Map<string, Recorded>()
+
 for (const record of fs.existsSync(out) ? readLines(fs.readFileSync(out, "utf8")) : []) done.set(keyOf(record), record)
 
 const fileOf = new Map<string, string>(models.map(({ file, id }) => [id, file]))
@@ -47,18 +64,28 @@ interface Call {
 /** The temperature of samples; that of all other calls is 0. */
 const sampleTemperature = 0.7
 
-const record = async ({ at, grade, maxOutputTokens, output, prompt }: Call): Promise<void> => {
-  if (done.has(keyOf(at))) return
-  const started = performance.now()
-  const worker = llamacpp(path.join(folder, fileOf.get(at.model)!), {
+const workerOf = ({ at, maxOutputTokens }: Call) => {
+  const temperature = at.sample === 0 ? 0 : sampleTemperature
+  if (given.model !== undefined) {
+    const model = fileOf.get(at.model)!
+    return openaiCompatible({ ...presets.llamaServer, baseURL: source, model, temperature, maxOutputTokens })
+  }
+  return llamacpp(path.join(source, fileOf.get(at.model)!), {
     id: at.model,
     gpu: "none",
     threads: 1,
     sequences: samples,
     contextTokens: 2048,
-    temperature: at.sample === 0 ? 0 : sampleTemperature,
+    temperature,
     maxOutputTokens
   })
+}
+
+const record = async (call: Call): Promise<void> => {
+  const { at, grade, output, prompt } = call
+  if (done.has(keyOf(at))) return
+  const started = performance.now()
+  const worker = workerOf(call)
   const run = await conduct({
     question: prompt,
     pool: [worker],
@@ -126,9 +153,27 @@ const isPlain = (way: Recorded["way"]): way is Way => ways.some((one) => one ===
 const callOf = ({ model, question, sample, way }: Plan.Call): Call =>
   isPlain(way) ? plain(question, model, way, sample) : combined(question, way)
 
-for (const group of Plan.all()) {
-  const wanted = process.argv.includes("--seen")
-    ? group.filter(({ question }) => Questions.isSeen(question.kind))
-    : group
-  await Promise.all(wanted.map((call) => record(callOf(call))))
+const wanted = given.seen
+  ? Plan.all().map((group) => group.filter(({ question }) => Questions.isSeen(question.kind)))
+  : Plan.all()
+
+/** Whether all answers that the prompt of a call contains are recorded. */
+const isReady = ({ question, way }: Plan.Call): boolean =>
+  isPlain(way) ||
+  Combined.before[way].every((name) => {
+    const [model, way] = name.split("/") as [ModelId, Way]
+    return done.has(keyOf({ question: question.id, model, way, sample: 0 }))
+  })
+
+if (given.model === undefined) {
+  for (const group of wanted) await Promise.all(group.map((call) => record(callOf(call))))
+} else {
+  const calls = wanted
+    .flat()
+    .filter((call) => call.model === given.model)
+    .values()
+  const recordNext = async () => {
+    for (const call of calls) if (isReady(call)) await record(callOf(call))
+  }
+  await Promise.all(Array.from({ length: Number(given["at-once"]) }, recordNext))
 }
