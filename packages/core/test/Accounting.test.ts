@@ -15,8 +15,10 @@ import { Gate, noRetry } from "../src/run/Resilience.ts"
 import * as ResponseCache from "../src/run/ResponseCache.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
 import type * as Critic from "../src/task/Critic.ts"
+import * as Usage from "../src/task/Usage.ts"
 import { type Worker, WorkerError } from "../src/task/Worker.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
+import { costBound } from "../src/task/WorstCase.ts"
 import type { Access } from "../src/workflow/Workflow.ts"
 
 // A virtual clock does not wait for modules that load on first use.
@@ -289,6 +291,30 @@ describe("the length of time that something took", () => {
       }
     })
   )
+})
+
+describe("the reservation of a call", () => {
+  const usages: ReadonlyArray<Usage.Usage> = [
+    { inputTokens: 900, outputTokens: 100 },
+    { inputTokens: 1_000, cachedInputTokens: 1_000, outputTokens: 100 },
+    { inputTokens: 2_000, cacheWriteTokens: 2_000, outputTokens: 100 },
+    { inputTokens: 2_000, cachedInputTokens: 500, cacheWriteTokens: 500, outputTokens: 100 }
+  ]
+  const prices: Readonly<Record<string, Usage.Pricing>> = {
+    "cheap long prompts": {
+      inputPerMillion: 9,
+      outputPerMillion: 90,
+      longPrompts: { aboveTokens: 1_000, inputPerMillion: 1, outputPerMillion: 2 }
+    },
+    "expensive cached input": { inputPerMillion: 1, outputPerMillion: 1, cachedInputPerMillion: 9 },
+    "expensive writes to the cache": { inputPerMillion: 1, outputPerMillion: 1, cacheWritePerMillion: 9 }
+  }
+  for (const [name, pricing] of Object.entries(prices)) {
+    it(`covers any usage within its tokens: ${name}`, () => {
+      const bound = costBound({ pricing }, 2_000, 100)!
+      for (const usage of usages) assert.isAtMost(Usage.cost(pricing, usage)!, bound)
+    })
+  }
 })
 
 describe("prices of long prompts", () => {

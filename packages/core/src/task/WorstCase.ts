@@ -111,13 +111,26 @@ export interface WorstCase {
 }
 
 /**
- * Returns the maximum cost for the given numbers of tokens. If cache writes are more expensive, assumes that all input
- * is written to the cache.
+ * Returns the maximum cost for at most the given numbers of tokens: all input is charged at the highest of its prices,
+ * and a prompt that is not long may cost more than a long one.
  */
-export const costBound = ({ pricing }: Worker, inputTokens: number, outputTokens: number): number | undefined => {
-  const plain = cost(pricing, { inputTokens, outputTokens })
+export const costBound = (
+  { pricing }: Pick<Worker, "pricing">,
+  inputTokens: number,
+  outputTokens: number
+): number | undefined => {
+  const usage = { inputTokens, outputTokens }
+  const plain = cost(pricing, usage)
   if (plain === undefined) return undefined
-  return Math.max(plain, cost(pricing, { inputTokens, outputTokens, cacheWriteTokens: inputTokens }) ?? 0)
+  const { longPrompts } = pricing!
+  return Math.max(
+    plain,
+    cost(pricing, { ...usage, cacheWriteTokens: inputTokens })!,
+    cost(pricing, { ...usage, cachedInputTokens: inputTokens })!,
+    longPrompts && inputTokens > longPrompts.aboveTokens
+      ? costBound({ pricing }, longPrompts.aboveTokens, outputTokens)!
+      : 0
+  )
 }
 
 /** Returns the worst-case cost and usage of a call. */
