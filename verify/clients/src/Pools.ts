@@ -28,7 +28,7 @@ const llama = Effect.map(Upstreams.make("llama"), ({ url }) => ({ LLAMA_SERVER_B
  * OpenAI's Responses API, as this project's own server implements it. The clients above check it against OpenAI's own
  * clients.
  */
-const openai = Effect.map(Serving.make({ aliases: { "gpt-5": "worker/writer" } }), ({ url }) => ({
+const openai = Effect.map(Serving.make({ aliases: { "gpt-6.1-terra": "worker/writer" } }), ({ url }) => ({
   OPENAI_BASE_URL: url,
   OPENAI_API_KEY: "sk-clients"
 }))
@@ -36,9 +36,9 @@ const openai = Effect.map(Serving.make({ aliases: { "gpt-5": "worker/writer" } }
 const pools: Readonly<Record<string, Pool>> = {
   "unnamed-server": { workers: "my-server:a", env: strict },
   "llama-server": { workers: "llama-server:a", env: llama },
-  "openai-model": { workers: "openai:gpt-5", env: openai },
+  "openai-model": { workers: "openai:gpt-6.1-terra", env: openai },
   "mixed-pool": {
-    workers: "my-server:a,llama-server:b,openai:gpt-5",
+    workers: "my-server:a,llama-server:b,openai:gpt-6.1-terra",
     env: Effect.map(Effect.all([strict, llama, openai]), (all) => Object.assign({}, ...all))
   }
 }
