@@ -214,7 +214,8 @@ describe("suites", () => {
     "set-21": 1,
     "set-22": 1,
     "set-25": 1,
-    "set-26": 3
+    "set-26": 3,
+    "set-28": 1
   }
   const missed: Readonly<Record<string, number>> = {
     "set-4": 0,
@@ -229,7 +230,7 @@ describe("suites", () => {
     "set-13": 10,
     "set-14": 5,
     "set-15": 5,
-    "set-16": 5,
+    "set-16": 4,
     "set-17": 6,
     "set-18": 4,
     "set-19": 11,
@@ -240,7 +241,8 @@ describe("suites", () => {
     "set-24": 2,
     "set-25": 3,
     "set-26": 14,
-    "set-27": 4
+    "set-27": 4,
+    "set-28": 15
   }
 
   for (const [name, cases] of Object.entries(sets)) {
@@ -252,7 +254,7 @@ describe("suites", () => {
     )
   }
 
-  const wordings = [0, 6, 12, 22]
+  const wordings = [0, 6, 11, 22]
 
   for (const [part, missed] of wordings.entries()) {
     it.effect(`no new false credit and no new miss in part ${part + 1} of the wordings`, () =>

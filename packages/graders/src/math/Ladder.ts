@@ -5,6 +5,7 @@
  * The gold answer always comes first. An answer may be more specific than the gold answer (`x = 5` for `5`), but not
  * less. All proofs here take bounded time; undecided cases are left to computer algebra.
  */
+import { isNoSolution } from "../internal/nothing.ts"
 import { numeralOf } from "../internal/numerals.ts"
 import { repeats } from "./Conclusion.ts"
 import { type Decision, no, open, type Rung, verdict, yes } from "./Decision.ts"
@@ -632,7 +633,8 @@ const phrases: ReadonlyArray<readonly [spellings: RegExp, phrase: string]> = [
 ]
 
 const phrase = (folded: string): string =>
-  (/[a-z\\]/i.test(folded) ? phrases.find(([spellings]) => spellings.test(folded))?.[1] : undefined) ?? folded
+  (/[a-z\\]/i.test(folded) ? phrases.find(([spellings]) => spellings.test(folded))?.[1] : undefined) ??
+  (isNoSolution(folded) ? "\\emptyset" : folded)
 
 /** Matches Indian digit grouping: 12,34,567. It is a list if the gold answer is not an integer. */
 const indianGroups = /^[-+]?\d{1,2}(?:,\d{2})+,\d{3}$/
@@ -662,9 +664,17 @@ const isCalculation = (member: string): boolean =>
     member.replace(/\d\s*[\p{L}µ°]+|\\(?:frac|cdot|times|sqrt|binom|pi|left|right|,)(?![a-z])|π/gu, "")
   )
 
-/** Whether a side is a sum or multiple of an unknown. Solving for the unknown would give a different value. */
+/** The left side of the equation of a line or a plane, or a side with a number that could be moved to the other one. */
+const movable = /(?<![\^{\d\w])\d+(?!\s*[a-z(\d])|^\s*[+−-]?\s*\d*\s*[xyz](?:\s*[+−-]\s*\d*\s*[xyz])*\s*$/
+
+/** Whether an expression has several unknowns, so that its value does not determine them: "a^2 + b^2". */
+const hasUnknowns = (member: string): boolean =>
+  !movable.test(member) && new Set(/\p{L}{3}|\\/u.test(member) ? [] : member.match(/[a-z]/g)).size > 1
+
+/** Whether a side is a sum or multiple of one unknown. Solving for the unknown would give a different value. */
 const isOpenSide = (member: string): boolean => {
   const flat = member.replace(/\([^()]*\)|\{[^{}]*\}|\|[^|]*\|/g, "")
+  if (hasUnknowns(member)) return false
   return /\p{L}/u.test(flat) && (/[+−-]/.test(flat) || /^\s*\d+\s*\p{L}\s*$/u.test(flat))
 }
 
@@ -688,7 +698,7 @@ const chainResults = (answer: string): ReadonlyArray<string> => {
   if (/,\s|[.;]\s|\p{L}{2,}\s+\p{L}{2,}\s+\p{L}{2,}/u.test(last) || isOpenSide(first) || mentioned.test(first))
     return []
   const isNamed = /^[\p{L}\\|∠∫∑(][^+*/×·÷]*$/u.test(first.replace(/\|[^|]*\||(?<=\p{L})\([^()]*\)/gu, "|"))
-  if (members.length === 2 && !isNamed && !isCalculation(first)) return []
+  if (members.length === 2 && !isNamed && !isCalculation(first) && !hasUnknowns(first)) return []
   const isRounded = /(?:≈|\\approx)[^=≈]*$/.test(bare)
   const value = last.replace(/\s*[a-zA-Zµ°Ω%€$][^\d]*$/, "")
   const isWrong = !isRounded && /^[\d\s+*/×·÷().−-]+$/.test(previous) && !decideText(value, previous, strict).correct

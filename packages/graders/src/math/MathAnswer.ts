@@ -22,6 +22,7 @@ import {
 import { opinion, slip } from "../internal/assertion/signals.ts"
 import { datesIn, isYesOrNo, type Named, namedLike } from "../internal/calendar.ts"
 import { matches } from "../internal/matches.ts"
+import { noSolutionAt } from "../internal/nothing.ts"
 import { numeralOf, ofChinese, withDigits, withMixed, withScales } from "../internal/numerals.ts"
 import { spoken } from "../internal/spoken.ts"
 import type { Absence } from "../Verdict.ts"
@@ -1032,6 +1033,29 @@ const onlyName = (said: string, english: string): Named | undefined => {
   const isEnglish = last.slice(first.start, first.end).toLowerCase() === first.english.toLowerCase()
   if (isEnglish || relative.test(last.slice(0, first.start)) || relative.test(last.slice(first.end))) return undefined
   return { ...first, start: from + first.start, end: from + first.end }
+}
+
+/** A case for which a text has no solution: "Wenn a = 2 ist, …", or a person who found none. */
+const limited =
+  /(?<!\p{L})(?:if|for|when|where|unless|i|we|wenn|falls|für|bei|sofern|ich|wir|si|lorsque|quand|pour|j['’]|je|nous|cuando|para|yo|se|quando|per|io|quando|als|indien|voor|ik|wij|we|jeśli|gdy|dla|если|при|когда|для|я|мы|если|якщо|když|pokud|pro|om|för|hvis|for|ise|için|jika|ha|jos)(?!\p{L})|如果|若|当|當|[时時]|とき|ならば|我|이면|때/iu
+
+/**
+ * Whether a text states at its end that there is no solution, in any of about thirty languages.
+ *
+ * @internal
+ */
+export const statesNoSolution = (text: string): boolean => {
+  const said = visible(text)
+  const found = noSolutionAt(said)
+  if (found === undefined) return false
+  const before = said.slice(0, found.start)
+  const held = /[^.!?。！？\n]*$/.exec(before.slice(-300))![0]
+  if (limited.test(held) || hedge.test(held) || foreignHedge.test(held)) return false
+  if (read(said).claims.some(({ end }) => end <= found.start)) return false
+  // The phrase is read as a value that the sentence states.
+  const span = { start: found.start + 2, end: found.start + 3 }
+  const plain = masked(`${before}= □${said.slice(found.end)}`, [span])
+  return isAsserted(plain, span) && !isRetracted(plain, span.end)
 }
 
 /**

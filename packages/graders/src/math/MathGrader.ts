@@ -133,6 +133,10 @@ const oddityOf = (reference: string): string | undefined => {
     : 'the answer is in words, which this grader compares only as text (for answers in words, use the grader "text")'
 }
 
+/** Whether a gold answer is that there is no solution. */
+const isNothing = (gold: string): boolean =>
+  /^[\s$]*(?:\\text\s*\{\s*)?(?:no (?:real |integer )?solutions?|\\emptyset|\\varnothing|∅)\s*\}?[\s$.]*$/i.test(gold)
+
 /** Matches questions whose answer may be a time of day. */
 const asksForTime = /\b(?:time|clock|o'clock|[ap]\.?m\.?|when|noon|midnight|hours?|arrives?|departs?|schedule)\b/i
 
@@ -178,6 +182,9 @@ const grading = (options: Options): Verdict.AnswerGrader => ({
     const name = words === undefined || !isTranslated(words) ? undefined : MathAnswer.namedAnswer(answer, words)
     if (name !== undefined && name.toLowerCase() === words!.toLowerCase()) {
       return Effect.succeed(Verdict.make({ correct: true, rung: "text", extracted: name }))
+    }
+    if (isNothing(gold) && MathAnswer.statesNoSolution(answer)) {
+      return Effect.succeed(Verdict.make({ correct: true, rung: "text", extracted: "\\emptyset" }))
     }
     if (MathAnswer.isDate(answer, gold)) {
       return Effect.succeed(Verdict.make({ correct: true, rung: "text", extracted: gold }))

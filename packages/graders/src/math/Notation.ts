@@ -367,13 +367,27 @@ const endings = (text: string): string => {
   return cut === text ? text : endings(cut)
 }
 
+/** A matrix as a list of its rows, as in Python: "[[1, 2], [3, 4]]". */
+const nested =
+  /(?:(?:np\.|numpy\.)?(?:array|matrix)\()?\[((?:\[[^[\]\n]{1,120}\]\s*,\s*){1,7}\[[^[\]\n]{1,120}\])\s*\]\)?/g
+
+/** Converts lists of rows with the same length to matrices. */
+const withMatrix = (text: string): string =>
+  text.replace(nested, (all, inside: string) => {
+    const rows = inside.split(/\]\s*,\s*\[/).map((row) => row.replace(/[[\]]/g, "").split(","))
+    return rows.every(({ length }) => length === rows[0]!.length && length > 1)
+      ? `\\begin{pmatrix} ${rows.map((row) => row.join(" & ")).join(" \\\\ ")} \\end{pmatrix}`
+      : all
+  })
+
 /**
  * Rewrites an answer in a canonical notation: without formula delimiters and spacing commands, and with one command for
  * each meaning. The result is still text with the same meaning.
  */
 export const normalise = remembered((text) => {
   if (/^-?\d+(?:\.\d+)?$/.test(text)) return text
-  const single = text.includes("\\begin") ? text : text.replace(/\\{2}(?=[a-zA-Z])/g, "\\")
+  const matrix = text.includes("[[") ? withMatrix(text) : text
+  const single = matrix.includes("\\begin") ? matrix : matrix.replace(/\\{2}(?=[a-zA-Z])/g, "\\")
   const plain = endings(apply(delimiters, endings(apply(delimiters, single.trim()))))
   if (/^-?\d+$/.test(plain)) return plain
   const ascii = isAscii.test(plain) ? plain : apply(unicode, unicodeDigits(plain))

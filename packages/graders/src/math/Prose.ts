@@ -250,7 +250,7 @@ export const lastSentence = remembered(
 /** Returns the known unit directly after a number, or an empty string. */
 export const unitBehind = (text: string): string => {
   const found =
-    /^\s?(?:(?:square|cubic)\s+)?[a-zA-Z°]+(?:\s*\/\s*[a-zA-Z]+|\s+per\s+[a-zA-Z]+)?(?:\^\d|[²³])?(?![\w(])/.exec(
+    /^\s?(?:(?:square|cubic)\s+)?[a-zA-Z°]+(?:\s*\/\s*[a-zA-Z]+|\s+per\s+[a-zA-Z]+)?(?:\^\d|[²³])?(?![\p{L}\p{M}\w(])/u.exec(
       text
     )?.[0] ?? ""
   const names = found.split(/\s*\/\s*|\s+|\^\d|[²³]/).filter((word) => !/^(?:square|cubic|per|)$/.test(word))
@@ -320,7 +320,7 @@ const reckoned = (text: string): string | undefined => {
 
 /** Whether a text is a short sentence, as opposed to a formula that contains a word. */
 export const isSentence = (text: string): boolean =>
-  /^\p{Lu}\p{Ll}+(?:['’]\p{Ll}+)?[ ,:]/u.test(text) && words(text) > 0
+  /^(?:\p{Lu}\p{Ll}+(?:['’]\p{Ll}+)?[ ,:]|[AO] \p{Ll}{3})/u.test(text) && words(text) > 0
 
 /** Words that leave open whether a sentence is true. */
 const doubt =
@@ -404,6 +404,9 @@ const everything =
 const none =
   /\b(?:(?:has|have) )?no (?:real |integer |rational |complex |such |positive |valid |further )?(?:solutions?|roots?)(?: exists?)?[.!*]*$/i
 
+/** A person who found no solution. */
+const unfound = /\b(?:i(?: \w+){0,2}|(?:we|you|one) (?:see|saw|find|found|know))\s*$/i
+
 /** "Infinitely many", about solutions. */
 const endless = /\b(?:has|have|there are) (infinitely many)(?: solutions?)?[.!*]*$/i
 
@@ -424,6 +427,7 @@ export const withWordAnswer = (
     return { text: `${text.slice(0, from + index)}${verb}${content}`, start, end: start + content.length, content }
   }
   const nothing = none.exec(last)
+  if (nothing !== null && unfound.test(last.slice(0, nothing.index))) return undefined
   if (nothing !== null) return put(nothing.index, /^ha/i.test(nothing[0]) ? "is " : "", "$\\emptyset$")
   const all = last.search(everything)
   if (all !== -1) return put(all, "", "$(-\\infty,\\infty)$")

@@ -166,6 +166,42 @@ const rules: ReadonlyArray<Rule> = [
     /\?\s/,
     /(?<=^|[.!\n]\s*)((?:(?:and|so|now|but)\s+)?(?:(?:the|my|our)\s+)?(?:final\s+)?(?:answer|result|total)|(?:die )?antwort|(?:la )?réponse|(?:la )?respuesta|(?:a )?resposta|(?:la )?risposta|ответ)\s?\?\s+(?=[*_$]*[-−]?[\d$\\][^?\n]*$)/giu,
     "$1: "
+  ],
+  // Values in words
+  [
+    / can (?:only )?be /,
+    /(?<!\p{L})(\$?[a-zA-Z]\$?) can (?:only )?be (?:either )?(?=[-−\d$](?![^.;:\n]{0,80}\b(?:more|less|fewer|greater|any|least|most|not|above|below|than)\b)[^.;:\n]{0,40}(?:,| or | and )[^.;:\n]{0,40}[.!]?\s*$)/gu,
+    "$1 = "
+  ],
+  [
+    /congruent/,
+    /(?<!\p{L})\$?([a-zA-Z])\$? is (?:thus |therefore |hence )?congruent to \$?(-?\d+)\$? mod(?:ulo)? \$?(\d+)\$?/giu,
+    "$$$1 \\equiv $2 \\pmod{$3}$$"
+  ],
+  [
+    /erhältnis|apport|atio|azón|roporción|azão|roporção|erhouding|tosunek|тношение|örhållandet/,
+    /((?:verhältnis|rapport|ratio|razón|proporción|rapporto|razão|proporção|verhouding|stosunek|отношение|förhållandet)(?!\p{L})[^.\n\d]{0,60}?)(\d+(?:[.,]\d+)?)(?:\s[:∶]\s|∶|\s(?:zu|à|a|para|tot|do|к|till)\s)(\d+(?:[.,]\d+)?)(?=[.!*$]*\s*$)/giu,
+    "$1$2:$3"
+  ],
+  [
+    /[<>≤≥=]/,
+    /(?<=[<>≤≥=]\s?[-−]?[\d./√π]{1,12}\$?)\s+(?:oder|ou|o|eller|или|lub|albo|of|veya|або|nebo|ili|sau|vagy|atau|または)\s+(?=\$?[a-zA-Z]\$?\s*[<>≤≥=])/giu,
+    " or "
+  ],
+  [/10/, /(?<![\d.,])(\d),(\d{1,4})(?=\s?(?:[·×*]|\\cdot|\\times)\s?10(?:\^|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]))/g, "$1.$2"],
+  // Points with a bar or a semicolon between their coordinates, as in German and French textbooks
+  [/[|∣;]|\\mid/, /(?<![\p{L}\\])[A-Z]?\(\s*([-−]?\d[\d./]*)\s*(?:\\mid|[|∣;])\s*([-−]?\d[\d./]*)\s*\)/gu, "($1, $2)"],
+  // Amounts in front of the sign of a currency: "18 $ par jour"
+  [
+    /\d[ \u00a0\u202f]\$/,
+    /^[^$]*(?:(?<=\d[ \u00a0\u202f])\$(?!\S*\$)[^$]*)+$/u,
+    (all) => all.replace(/(?<=\d)[ \u00a0\u202f]\$/g, " dollars")
+  ],
+  // A verification behind the answer
+  [
+    /\((?:check|v[eé]rif|probe|comprob|sprawdz|проверка|kontrol|验算|検算)/i,
+    /\s\((?:check|v[eé]rif\p{L}*|probe|comprob\p{L}*|sprawdz\p{L}*|проверка|kontrol\p{L}*|验算|検算)\s?[:：](?![^\n]{0,200}(?:[≠✗✘❌]|\b(?:fails?|wrong|not|but)\b))[^()\n]{0,120}(?:\([^()\n]{0,80}\)[^()\n]{0,80}){0,6}\)(?=[.!]?\s*$)/giu,
+    ""
   ]
 ]
 
