@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import { lineOfChecked } from "../src/events/check.ts"
 import * as Transcript from "../src/events/Transcript.ts"
 import * as Escalation from "../src/policy/Escalation.ts"
 import type { Policy } from "../src/policy/Policy.ts"
@@ -78,6 +79,8 @@ describe("checked", () => {
         const [found] = transcript.rounds[0]!.steps[0]!.checks!
         assert.deepInclude(found, { passed: false, objection: words, ...(couldNotRun && { couldNotRun }) })
         assert.strictEqual(found!.couldNotRun, couldNotRun)
+        const line = lineOfChecked({ type: "step-checked", round: 0, step: 0, ...found! })
+        assert.match(line, couldNotRun ? /cheap was not checked by/ : /cheap fails the check/)
         assert.deepStrictEqual(transcript.rounds[1]!.notes, [note])
       }
     })

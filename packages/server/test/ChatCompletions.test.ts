@@ -123,6 +123,32 @@ describe("an answer", () => {
     })
   })
 
+  it("says that a check could not run, and not that the worker failed it", async () => {
+    const policy: Policy.Policy = {
+      name: "checking",
+      checks: {
+        number: () => {
+          throw new Error("no shell")
+        }
+      },
+      propose: () =>
+        Effect.succeed({
+          workflow: {
+            steps: [
+              { worker: 0, subtask: "", access: [], check: { by: "number", onFailure: "continue" } },
+              { worker: 1, subtask: "", access: "all" }
+            ]
+          }
+        })
+    }
+    const pool = WorkerPool.makeUnsafe([worker("a", said("one")), worker("b", said("2"))])
+    await serving({ pool, policy, notes: "titles" }, async ({ client }) => {
+      const { choices } = await client.chat.completions.create(ask("How much?"))
+      const { reasoning_content } = choices[0]!.message as { readonly reasoning_content?: string }
+      assert.include(reasoning_content, "Step 1 of 2: a was not checked by number")
+    })
+  })
+
   it.each(["titles", "full"] as const)("is accompanied by the progress of tools: %s", async (notes) => {
     const counting = tool({
       name: "count",

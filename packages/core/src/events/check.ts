@@ -59,11 +59,14 @@ export const describeAnswered = (span: Attributes, { check }: CheckAnswered): vo
 
 /** Sets the attributes on the evaluation's span. */
 export const describeChecked = (span: Attributes, event: StepChecked, content: boolean): void => {
-  const { check, objection, passed } = event
+  const { check, couldNotRun, objection, passed } = event
   span.attribute("gen_ai.evaluation.name", check)
-  span.attribute("gen_ai.evaluation.score.label", passed ? "pass" : "fail")
+  span.attribute("gen_ai.evaluation.score.label", passed ? "pass" : couldNotRun ? "error" : "fail")
   if (content && objection !== undefined) span.attribute("gen_ai.evaluation.explanation", objection)
 }
 
-export const lineOfChecked = (event: StepChecked): string =>
-  aboutStep(event, `${event.worker} ${event.passed ? "passes" : "fails"} the check ${event.check}.`)
+export const lineOfChecked = (event: StepChecked): string => {
+  const { check, couldNotRun, passed, worker } = event
+  const verdict = passed ? "passes the check" : couldNotRun ? "was not checked by" : "fails the check"
+  return aboutStep(event, `${worker} ${verdict} ${check}.`)
+}

@@ -165,8 +165,9 @@ const noting = (notes: Notes) => {
           : line("step", `${place(event.step)}: ${event.worker} failed`, event.worker)
       case "step-checked": {
         if (notes === "off" || isSilent(event)) return nothing
-        const { check, objection = "", passed, step, worker } = event
-        const title = `${place(step)}: ${worker} ${passed ? "passed" : "failed"} the check ${check}`
+        const { check, couldNotRun, objection = "", passed, step, worker } = event
+        const verdict = passed ? "passed the check" : couldNotRun ? "was not checked by" : "failed the check"
+        const title = `${place(step)}: ${worker} ${verdict} ${check}`
         return line("step", notes === "full" && objection !== "" ? `${title}: ${objection}` : title)
       }
       case "round-revised": {

@@ -339,10 +339,13 @@ export const StepPane = ({ isPlay, onItem, onOpenNested, row, runCost, transcrip
             {checks.length > 0 && (
               <section>
                 <h3>Checks</h3>
-                {checks.map(({ check, objection, passed, worker }, index) => (
+                {checks.map(({ check, couldNotRun, objection, passed, worker }, index) => (
                   <p key={index}>
-                    <State state={passed ? "answered" : "failed"} word={passed ? "Passed" : "Not passed"} /> {check} on{" "}
-                    {worker}
+                    <State
+                      state={passed ? "answered" : couldNotRun ? "skipped" : "failed"}
+                      word={passed ? "Passed" : couldNotRun ? "Not checked" : "Not passed"}
+                    />{" "}
+                    {check} on {worker}
                     {objection !== undefined && `: ${Format.oneLine(objection)}`}
                   </p>
                 ))}
