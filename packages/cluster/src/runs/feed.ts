@@ -50,8 +50,8 @@ export const attach = (source: Source, id: string, from: number): Stream.Stream<
         else Queue.offerUnsafe(queue, new Item({ body: JSON.stringify({ type: "event", event: piece }) }))
       })
       yield* Effect.addFinalizer(() => Effect.sync(stop))
-      const sign = Effect.sync(() => Queue.offerUnsafe(queue, new Item({ body: alive })))
-      yield* Effect.forkScoped(Effect.forever(Effect.delay(sign, aliveMillis)))
+      const keepAlive = Effect.sync(() => Queue.offerUnsafe(queue, new Item({ body: alive })))
+      yield* Effect.forkScoped(Effect.forever(Effect.delay(keepAlive, aliveMillis)))
       let next = from
       for (;;) {
         const entries = yield* Effect.mapError(source.journal.read(id, next), ({ message }) => message)
