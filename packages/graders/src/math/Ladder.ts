@@ -333,7 +333,9 @@ const decide = (gold: Expression, answer: Expression, rules: Rules): Decision =>
   if (print(gold) === print(answer)) return yes("text")
   const [one, other] = [measured(gold), measured(answer)]
   const [a, b] = [withLetterUnit(one, other), withLetterUnit(other, one)]
-  if (a.value !== gold || b.value !== answer) return compareMeasured(a, b, rules)
+  // The unit of an equation is that of its side, which is compared below.
+  const isEquation = gold.type === "relation" || answer.type === "relation"
+  if (!isEquation && (a.value !== gold || b.value !== answer)) return compareMeasured(a, b, rules)
   return [
     () => setAsRelation(gold, answer),
     () => compareSeveral(gold, answer, rules),
@@ -682,6 +684,10 @@ const isOpenSide = (member: string): boolean => {
 const mentioned =
   /\b(?:let|suppose|assum\w*|guess\w*|if|take|set|try|consider|say|pick|choose|maybe|perhaps|not|when|where|wlog)\b/i
 
+/** A second name behind a value: "-4 or x". */
+const alternative =
+  /(?:(?<!\p{L})(?:or|and|oder|und|ou|et|y|o|e|или|и|lub|i)(?!\p{L})|[∨∧,]|\\(?:lor|land|text)[^=]*)\s*\}?\s*\\?[a-zA-Z](?:_\w+)?\s*$/u
+
 /**
  * Returns the results of a chain of equations: its last member, if the first one names a quantity or all are
  * calculations, and the one before a rounded last member.
@@ -697,6 +703,8 @@ const chainResults = (answer: string): ReadonlyArray<string> => {
   if (members.length < 2 || members.some((member) => member === "" || depth(member) !== 0)) return []
   if (/,\s|[.;]\s|\p{L}{2,}\s+\p{L}{2,}\s+\p{L}{2,}/u.test(last) || isOpenSide(first) || mentioned.test(first))
     return []
+  // Values of alternatives are not a chain: "x = -4 or x = 4".
+  if (members.slice(1).some((member) => alternative.test(member))) return []
   const isNamed = /^[\p{L}\\|∠∫∑(][^+*/×·÷]*$/u.test(first.replace(/\|[^|]*\||(?<=\p{L})\([^()]*\)/gu, "|"))
   if (members.length === 2 && !isNamed && !isCalculation(first) && !hasUnknowns(first)) return []
   const isRounded = /(?:≈|\\approx)[^=≈]*$/.test(bare)

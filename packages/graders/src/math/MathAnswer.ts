@@ -1075,6 +1075,14 @@ export const namedAnswer = (text: string, english: string): string | undefined =
   return isHeld && !isRetracted(plain, found.end) ? found.english : undefined
 }
 
+/** Whether a text names years, but not that of the gold answer. */
+const isOtherYear = (gold: string, content: string): boolean => {
+  const year = /(?<!\d)[12]\d{3}(?!\d)/g
+  const wanted = gold.match(year)?.[0]
+  const named = new Set(content.match(year))
+  return wanted !== undefined && named.size > 0 && (!named.has(wanted) || named.size > 1)
+}
+
 const aDate = /^\W*(?:text\W+)?(?:\p{L}{3,9} \d{1,2}|\d{1,2} \p{L}{3,9})(?:,? \d{4})?\W*$/u
 
 /**
@@ -1091,7 +1099,7 @@ export const isDate = (text: string, gold: string): boolean => {
   const last = claims.at(-1)
   const content = last?.content ?? lastSentence(said) ?? ""
   const dates = new Set(datesIn(content))
-  if (dates.size !== 1 || !dates.has(wanted)) return false
+  if (dates.size !== 1 || !dates.has(wanted) || isOtherYear(gold, content)) return false
   const start = said.lastIndexOf(content)
   const span = last ?? { start, end: start + content.length }
   const plain = masked(said, [span])
